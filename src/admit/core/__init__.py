@@ -1,0 +1,1 @@
+"""The pure centre: vocabularies, records, ladders, roll-up, decisions, exact verification."""
