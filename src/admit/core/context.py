@@ -1,0 +1,52 @@
+"""What a test run is told before it starts: which patch, which gates, and what the trusted files say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from admit.core.records import NodeRecord
+    from admit.core.signals import LockState
+
+Scalar: TypeAlias = bool | int | float | str | None
+"""What a setting may hold."""
+
+
+class LockedNodes(NamedTuple):
+    """The lock state of the nodes that a named pinned set is tied to, by node-id patterns (contract L4)."""
+
+    patterns: tuple[str, ...]
+    state: LockState
+
+
+class RunContext(NamedTuple):
+    """Everything that a recorder fills in from trusted files rather than from the run (contract E3, L2, L3, F6).
+
+    `lock` is the worst state of the sets that tie to every node, `locked` that of sets tied to some. `frozen` maps a
+    node to its expiry (RFC 3339, UTC); `register` holds one record a register entry, for the gate `flaky_freeze`.
+    `profile` and `seed` are the Hypothesis settings that the gate runs under. `launched` says that a parent process
+    watches the run and writes the closing records.
+    """
+
+    patch_id: str
+    head: str | None
+    base: str | None
+    dirty: bool
+    run_id: str
+    nonce: str
+    lane: str
+    shard: int
+    shards: int
+    attempt: int
+    property_markers: tuple[str, ...]
+    property_paths: tuple[str, ...]
+    lock: LockState
+    locked: tuple[LockedNodes, ...]
+    fixture_manifest: str | None
+    seed: int
+    profile: Mapping[str, Scalar | tuple[str, ...]]
+    frozen: Mapping[str, str]
+    register: tuple[NodeRecord, ...]
+    launched: bool = False

@@ -1,0 +1,174 @@
+"""What gates leave behind, typed: node records, openings, closings, documents, and the code that folds records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from admit.core.signals import LOCK_STATES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from admit.core.signals import CheckState, Ended, FlakeState, LockState, Why
+
+
+class Examples(NamedTuple):
+    """How many inputs a property really saw: executed, valid among them, and the configured maximum."""
+
+    ran: int
+    valid: int
+    max: int
+
+
+class NodeRecord(NamedTuple):
+    """What one gate says of one node (contract E2).
+
+    `freeze_expires` is a UTC instant in RFC 3339 text; a frozen record without one is malformed (A6). `attempts` counts
+    the executions that the record speaks of; `flaky` says that they both passed and failed (U5).
+    """
+
+    node: str
+    check: CheckState
+    fixture_lock: LockState
+    flake_status: FlakeState
+    freeze_expires: str | None = None
+    fixture_manifest: str | None = None
+    seed: int | str | None = None
+    why: Why | None = None
+    message: str = ""
+    counterexample: str = ""
+    reproduce: str = ""
+    attempts: int = 1
+    flaky: bool = False
+    examples: Examples | None = None
+
+
+class Opening(NamedTuple):
+    """The opening record of a document: which gate, which patch, which run (contract E3, E5)."""
+
+    gate: str
+    patch_id: str
+    head: str | None
+    base: str | None
+    tool: str
+    tool_version: str
+    run_id: str
+    nonce: str
+    lane: str = "default"
+    shard: int = 1
+    shards: int = 1
+    attempt: int = 1
+    dirty: bool = False
+
+
+class Closing(NamedTuple):
+    """The closing record: how many node records, how the run ended, digest of all that came before (contract E3)."""
+
+    node_count: int
+    ended: Ended
+    exit_code: int | None
+    signal: int | None
+    closed_by: str
+    digest: str
+
+
+class Document(NamedTuple):
+    """One evidence document, folded node by node while it was read.
+
+    `codes` maps each node to its fold code (below). `details` keeps the record that speaks for a node wherever there is
+    more to say than a plain pass; a frozen node is always in it. `closing` is None where the run died (contract U3).
+    """
+
+    opening: Opening
+    codes: Mapping[str, int]
+    details: Mapping[str, NodeRecord]
+    closing: Closing | None
+    digest: str
+    source: str
+
+
+# A fold code packs what a roll-up needs of a node into one small integer, so that a million nodes fit and merge cheaply:
+#   bits 0-3  which checks were seen: PASS, FAIL, HARD (no verdict for a reason of its own), GAP (no verdict: run was lost)
+#   bits 4-5  the worst lock state, as its index in LOCK_STATES (match, missing, drifted)
+#   bit  6    frozen, as the record says
+#   bits 7-   number of attempts
+PASS: Final = 1
+FAIL: Final = 2
+HARD: Final = 4
+GAP: Final = 8
+CHECKS: Final = PASS | FAIL | HARD | GAP
+LOCK_SHIFT: Final = 4
+LOCK_MASK: Final = 3 << LOCK_SHIFT
+FROZEN: Final = 1 << 6
+ATTEMPT_SHIFT: Final = 7
+ONE_ATTEMPT: Final = 1 << ATTEMPT_SHIFT
+STATE_MASK: Final = ONE_ATTEMPT - 1
+CLEAN_CODE: Final = ONE_ATTEMPT | PASS
+"""One attempt that passed, lock match, stable: the code of nearly every node."""
+
+GAP_WHYS: Final[frozenset[Why]] = frozenset({"never_ran", "interrupted", "truncated", "aborted"})
+"""No verdict because the run was lost, which a later attempt on the same commit may fill (contract U5)."""
+
+LOCK_RANK: Final[dict[LockState, int]] = {state: rank for rank, state in enumerate(LOCK_STATES)}
+
+
+def code_of(record: NodeRecord) -> int:
+    """Return the fold code of one record."""
+    match record.check:
+        case "pass":
+            seen = PASS
+        case "fail":
+            seen = FAIL
+        case "not_run":
+            seen = GAP if record.why in GAP_WHYS else HARD
+    if record.flaky:
+        seen |= PASS | FAIL
+    frozen = FROZEN if record.flake_status == "frozen" else 0
+    return seen | LOCK_RANK[record.fixture_lock] << LOCK_SHIFT | frozen | record.attempts << ATTEMPT_SHIFT
+
+
+def joined(a: int, b: int) -> int:
+    """Return the code of two sets of attempts together: worst of each part, attempts added (contract U5, E6).
+
+    Associative and commutative; idempotent but for the attempts, whose double counting is prevented one level up, where
+    a document counts once however often it is handed in.
+    """
+    seen = (a | b) & CHECKS
+    lock = max(a & LOCK_MASK, b & LOCK_MASK)
+    frozen = (a | b) & FROZEN
+    return seen | lock | frozen | ((a >> ATTEMPT_SHIFT) + (b >> ATTEMPT_SHIFT)) << ATTEMPT_SHIFT
+
+
+def check_of(code: int) -> CheckState:
+    """Return the check that a fold code amounts to: a failure seen is a failure; a gap is filled by a pass (U5)."""
+    if code & FAIL:
+        return "fail"
+    if code & HARD or not code & PASS:
+        return "not_run"
+    return "pass"
+
+
+def lock_of(code: int) -> LockState:
+    """Return the worst lock state in a fold code."""
+    return LOCK_STATES[(code & LOCK_MASK) >> LOCK_SHIFT]
+
+
+def attempts_of(code: int) -> int:
+    """Return how many attempts a fold code counts."""
+    return code >> ATTEMPT_SHIFT
+
+
+def is_flaky(code: int) -> bool:
+    """Return whether attempts on one commit both passed and failed."""
+    return code & (PASS | FAIL) == PASS | FAIL
+
+
+def spokesman(a: NodeRecord, b: NodeRecord) -> NodeRecord:
+    """Return the record that speaks for a node after a merge: the worst, ties broken by content, so order never matters."""
+    return max(a, b, key=_weight)
+
+
+def _weight(record: NodeRecord) -> tuple[int, int, int, str]:
+    # a verdict outranks none, a hard no-verdict outranks a lost run; then drift, then freezes, then any total order
+    check = {"fail": 3, "pass": 1, "not_run": 0 if record.why in GAP_WHYS else 2}[record.check]
+    return check, LOCK_RANK[record.fixture_lock], int(record.flake_status == "frozen"), repr(record)
