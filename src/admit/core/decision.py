@@ -1,0 +1,144 @@
+"""A decision: the outcome, the rule that gave it, and everything under it (contract U6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from admit.core.records import NodeRecord
+    from admit.core.signals import GateState, Kind
+
+SCHEMA: Final = "admit.decision/1"
+
+
+class NodeVerdict(NamedTuple):
+    """The arbiter's verdict on one node, with the rule and the record that gave it."""
+
+    node: str
+    outcome: str
+    kind: Kind
+    reason: str
+    rule: int
+    record: NodeRecord
+
+
+LeftWhy: TypeAlias = Literal["frozen", "abstained"]
+"""Why a node left the sample: a freeze in force (contract U1, U2) or a declared abstention (U7)."""
+
+
+class Left(NamedTuple):
+    """A node that left its gate's sample, and why; it neither votes nor holds."""
+
+    gate: str
+    node: str
+    why: LeftWhy
+    reason: str
+
+
+class DocumentRef(NamedTuple):
+    """Which document was read, by digest, and what its opening and closing said of the run."""
+
+    source: str
+    digest: str
+    tool: str
+    run_id: str
+    lane: str
+    shard: int
+    shards: int
+    attempt: int
+    ended: str
+    closed_by: str
+
+
+class Counts(NamedTuple):
+    """How many nodes of one gate got which verdict, and how many left the sample."""
+
+    accepted: int = 0
+    rejected: int = 0
+    held: int = 0
+    left: int = 0
+
+    @property
+    def total(self) -> int:
+        """Return how many nodes the gate's evidence names."""
+        return self.accepted + self.rejected + self.held + self.left
+
+
+class GateRuling(NamedTuple):
+    """One gate's state and everything that it was rolled up from.
+
+    `detail` says in one line what gave the state. `nodes` are the verdicts that did not accept, worst first; `accepted`
+    names the others, or is None where there are more than the decision lists.
+    """
+
+    gate: str
+    state: GateState
+    detail: str
+    counts: Counts = Counts()
+    nodes: tuple[NodeVerdict, ...] = ()
+    left: tuple[Left, ...] = ()
+    accepted: tuple[str, ...] | None = ()
+    documents: tuple[DocumentRef, ...] = ()
+
+
+class PolicyRef(NamedTuple):
+    """Which policy ruled: its name and the digest of its canonical form."""
+
+    name: str
+    digest: str
+
+
+class Patch(NamedTuple):
+    """What was judged (contract E5, G6): ids that are not known are None, never empty."""
+
+    patch_id: str
+    head: str | None = None
+    base: str | None = None
+    tree: str | None = None
+
+
+class Decision(NamedTuple):
+    """The final word on one patch.
+
+    `rule` is the router's rule, or 0 where evidence was not admissible and no rule was asked; `would_be` is what the
+    router says of a working tree with uncommitted changes (contract E5); `notes` are said aloud and change nothing.
+    """
+
+    outcome: str
+    kind: Kind
+    attribution: str
+    rule: int
+    rule_text: str
+    look_first: str
+    detail: str
+    patch: Patch
+    gates: tuple[GateRuling, ...]
+    router: PolicyRef
+    arbiter: PolicyRef
+    now: str
+    notes: tuple[str, ...] = ()
+    would_be: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        """Return 0, 1 or 2 (contract R5)."""
+        return {"accept": 0, "reject": 1, "hold": 2}[self.kind]
+
+    @property
+    def line(self) -> str:
+        """Return the one line: the disposition, and its attribution unless the outcome says it all (contract E1)."""
+        return f"{self.outcome} attribution={self.attribution}"
+
+
+INADMISSIBLE: Final[dict[str, str]] = {
+    "malformed-evidence": "the file and place named; let the tool that wrote it write it again",
+    "mixed-evidence": "which run belongs to this patch; hand in only its documents",
+    "unlisted-gate": "the policy: it waives or does not know a gate that left evidence",
+    "base-moved": "the base branch; bring the patch up to date and run the gates again",
+    "uncommitted-changes": "the working tree; commit, then run the gates on the commit",
+    "no-base": "the run; give it the base so that the base's instrument can judge",
+}
+"""Why evidence was not admissible, in the order in which it is said, and where to look first.
+
+Each of these holds: none of them can accept or reject (contract E4, E5, R7).
+"""

@@ -1,0 +1,318 @@
+"""Documents to gate states: attempts and shards fold into one record a node, verdicts into one state a gate."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from admit.core import records as r
+from admit.core.decision import Counts, DocumentRef, GateRuling, Left, NodeVerdict
+from admit.core.signals import FREEZE_GATE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from admit.core.ladder import Ladder, Rule
+    from admit.core.records import Document, NodeRecord
+    from admit.core.signals import CheckState, FlakeState, GateState
+
+LISTED: Final = 10_000
+"""Accepted nodes up to this many are named in a decision; beyond, they are counted."""
+
+
+class Sampling(NamedTuple):
+    """What takes nodes out of a gate's sample or changes how they are read, from trusted files.
+
+    `frozen` maps a node to why it is frozen (contract U2); `declared` maps a node to the (why, reason) that it may show
+    (U7); `flaky` is what a node that both failed and passed is taken for (U5): never a pass.
+    """
+
+    now: datetime
+    frozen: Mapping[str, str]
+    declared: Mapping[str, tuple[str, str]]
+    flaky: Literal["fail", "unknown"] = "fail"
+
+
+class Folded(NamedTuple):
+    """All documents of one gate as one: a code a node, and what is wrong with the set.
+
+    `gap` says why the gate is missing, `unfinished` why it cannot pass; empty where nothing is wrong.
+    """
+
+    gate: str
+    codes: Mapping[str, int]
+    details: Mapping[str, NodeRecord]
+    documents: tuple[Document, ...]
+    gap: str
+    unfinished: str
+
+
+def fold(gate: str, documents: Iterable[Document]) -> Folded:
+    """Return the documents of one gate as one, whatever the order they came in (contract E6).
+
+    A document counts once however often it is handed in, so folding is idempotent.
+    """
+    unique = {document.digest: document for document in documents}
+    ordered = tuple(unique[digest] for digest in sorted(unique))
+    if not ordered:
+        return Folded(gate, {}, {}, (), "no document", "")
+    codes, details = _folded_nodes(ordered)
+    gap, unfinished = _completeness(ordered)
+    return Folded(gate, codes, details, ordered, gap, unfinished)
+
+
+def _folded_nodes(documents: tuple[Document, ...]) -> tuple[Mapping[str, int], Mapping[str, NodeRecord]]:
+    first, *rest = sorted(documents, key=lambda document: -len(document.codes))
+    if not rest:
+        return first.codes, first.details
+    codes, details = dict(first.codes), dict(first.details)
+    for document in rest:
+        for node, code in document.codes.items():
+            codes[node] = r.joined(codes[node], code) if node in codes else code
+        for node, record in document.details.items():
+            details[node] = r.spokesman(details[node], record) if node in details else record
+    return codes, details
+
+
+def _completeness(documents: tuple[Document, ...]) -> tuple[str, str]:
+    """Return why the gate is missing, and why it cannot pass, each empty where it is not so (contract U3, U5, E9)."""
+    totals = {document.opening.shards for document in documents}
+    if len(totals) > 1:
+        return f"documents disagree about the number of shards: {', '.join(map(str, sorted(totals)))}", ""
+    total = totals.pop()
+    unfinished = ""
+    for shard in range(1, total + 1):
+        name = f"shard {shard} of {total}" if total > 1 else "the run"
+        ends = _run_ends([document for document in documents if document.opening.shard == shard])
+        if not ends:
+            return f"{name} left no document", ""
+        if not any(ends):
+            return f"{name} died: its document has no closing record", ""
+        bad = [end for end in ends if end in _NEVER_FILLED] or (
+            [] if "finished" in ends else [end for end in ends if end]
+        )
+        if bad:
+            unfinished = unfinished or f"{name} ended: {min(bad)}"
+    stray = [document.opening.shard for document in documents if not 1 <= document.opening.shard <= total]
+    return (f"shard {min(stray)} of {total} does not exist", "") if stray else ("", unfinished)
+
+
+_NEVER_FILLED: Final = frozenset({"exit_disagrees", "unknown"})
+# a lost run (interrupted, timeout, crashed) is filled by a later attempt; a run that contradicts itself is not
+
+
+def _run_ends(documents: list[Document]) -> list[str]:
+    """Return how each run of a shard ended: empty where one of its documents has no closing record."""
+    runs: dict[tuple[str, int], list[str]] = {}
+    for document in documents:
+        ended = document.closing.ended if document.closing else ""
+        runs.setdefault((document.opening.run_id, document.opening.attempt), []).append(ended)
+    return [
+        "" if "" in ends else next((end for end in sorted(ends) if end != "finished"), "finished")
+        for ends in runs.values()
+    ]
+
+
+def ruling(folded: Folded, ladder: Ladder, sampling: Sampling) -> GateRuling:
+    """Return a gate's state from its nodes' verdicts (contract U3), with every verdict that did not accept."""
+    sample = _Sample(folded, ladder, sampling)
+    counts = Counts(sample.accepted, sample.rejected, sample.held, len(sample.left))
+    state, detail = _state(folded, counts, sample)
+    names = None if sample.accepted > LISTED else tuple(sorted(sample.names))
+    return GateRuling(
+        folded.gate,
+        state,
+        detail,
+        counts,
+        tuple(sample.verdicts),
+        tuple(sample.left),
+        names,
+        references(folded.documents),
+    )
+
+
+def _state(folded: Folded, counts: Counts, sample: _Sample) -> tuple[GateState, str]:
+    if folded.gap:
+        return "missing", folded.gap
+    if counts.rejected:
+        return "fail", f"{counts.rejected} of {counts.total} nodes rejected: {sample.reasons('reject')}"
+    if counts.held:
+        return "unknown", f"{counts.held} of {counts.total} nodes gave no admissible verdict: {sample.reasons('hold')}"
+    if folded.unfinished:
+        return "unknown", folded.unfinished
+    if counts.accepted:
+        return "pass", f"{counts.accepted} nodes accepted"
+    return "unknown", "it selected nothing" if not counts.left else "every node left the sample"
+
+
+class _Sample:
+    """One pass over a gate's nodes: who leaves, and what the ladder says of the rest."""
+
+    def __init__(self, folded: Folded, ladder: Ladder, sampling: Sampling) -> None:
+        self.folded, self.ladder, self.sampling = folded, ladder, sampling
+        self.accepted = self.rejected = self.held = 0
+        self.names: list[str] = []
+        self.left: list[Left] = []
+        self.verdicts: list[NodeVerdict] = []
+        self._walk()
+        self.left.sort()
+        self.verdicts.sort(key=lambda verdict: (verdict.kind != "reject", verdict.rule, verdict.node))
+
+    def _walk(self) -> None:
+        special = self.sampling.frozen.keys() | self.sampling.declared.keys()
+        rules: dict[int, Rule] = {}
+        for node, code in self.folded.codes.items():
+            state = code & r.STATE_MASK
+            if state == r.PASS and node not in special:
+                rule = rules.get(state) or rules.setdefault(state, self._rule(r.check_of(code), code, "stable"))
+                if rule.outcome.kind == "accept":
+                    self.accepted += 1
+                    if self.accepted <= LISTED:
+                        self.names.append(node)
+                    continue
+            self._weigh(node, code)
+
+    def _rule(self, check: CheckState, code: int, flake: FlakeState) -> Rule:
+        return self.ladder.rule_on({self.folded.gate: check, "fixture_lock": r.lock_of(code), "flake_status": flake})
+
+    def _weigh(self, node: str, code: int) -> None:
+        record = record_of(node, code, self.folded.details.get(node))
+        if frozen := self._frozen_by(node, code, record):
+            self.left.append(Left(self.folded.gate, node, "frozen", frozen))
+            return
+        declared = self.sampling.declared.get(node)
+        if declared is not None:
+            if record.check == "not_run" and not code & r.PASS and (record.why, record.message) == tuple(declared):
+                self.left.append(Left(self.folded.gate, node, "abstained", f"{declared[0]}: {declared[1]}"))
+                return
+            if record.check == "pass":
+                record = record._replace(
+                    check="not_run", why="xpass", message=f"declared to abstain ({declared[0]}), but it passed"
+                )
+        if record.flaky and self.sampling.flaky == "unknown" and record.check == "fail":
+            record = record._replace(check="not_run", why="flaky")
+        rule = self._rule(record.check, code, "stable")
+        self._count(rule, node)
+        if rule.outcome.kind != "accept":
+            self.verdicts.append(
+                NodeVerdict(node, rule.outcome.name, rule.outcome.kind, rule.reason, rule.number, record)
+            )
+
+    def _count(self, rule: Rule, node: str) -> None:
+        match rule.outcome.kind:
+            case "accept":
+                self.accepted += 1
+                if self.accepted <= LISTED:
+                    self.names.append(node)
+            case "reject":
+                self.rejected += 1
+            case "hold":
+                self.held += 1
+
+    def _frozen_by(self, node: str, code: int, record: NodeRecord) -> str:
+        """Return why the node is frozen now, empty where it is not: a freeze ends mechanically (contract A6)."""
+        if node in self.sampling.frozen:
+            return self.sampling.frozen[node]
+        if not code & r.FROZEN:
+            return ""
+        if record.freeze_expires is None:
+            return "frozen, by one of its records"
+        return f"frozen until {record.freeze_expires}" if is_in_force(record.freeze_expires, self.sampling.now) else ""
+
+    def reasons(self, kind: str) -> str:
+        """Return the reasons of one kind of verdict, most frequent first, with counts."""
+        seen = Counter(
+            f"{verdict.reason} ({verdict.record.why})" if verdict.record.why else verdict.reason
+            for verdict in self.verdicts
+            if verdict.kind == kind
+        )
+        return ", ".join(
+            f"{count} {reason}" for reason, count in sorted(seen.items(), key=lambda pair: (-pair[1], pair[0]))
+        )
+
+
+def record_of(node: str, code: int, detail: NodeRecord | None) -> NodeRecord:
+    """Return the one record that a fold code and the record that speaks for the node amount to."""
+    check, flaky, attempts = r.check_of(code), r.is_flaky(code), r.attempts_of(code)
+    lock = r.lock_of(code)
+    if detail is None:
+        return r.NodeRecord(
+            node, check, lock, "frozen" if code & r.FROZEN else "stable", attempts=attempts, flaky=flaky
+        )
+    why = detail.why if detail.check == check else None
+    return detail._replace(check=check, fixture_lock=lock, attempts=attempts, flaky=flaky, why=why)
+
+
+def is_in_force(expires: str, now: datetime) -> bool:
+    """Return whether a freeze that ends at `expires` (RFC 3339, UTC) still holds: not from that instant on (contract A6)."""
+    return now < datetime.fromisoformat(expires)
+
+
+class RegisterState(NamedTuple):
+    """What the freeze register says, read from the trusted file: contract U4.
+
+    `problem` names the first rule that it breaks; `unreadable` says why it could not be read; empty where neither is so.
+    """
+
+    problem: str = ""
+    unreadable: str = ""
+
+
+def freeze_ruling(folded: Folded, register: RegisterState, frozen: tuple[str, ...], *, now: datetime) -> GateRuling:
+    """Return the state of the gate `flaky_freeze` (contract U4).
+
+    Args:
+        folded: its documents: one record a register entry.
+        register: what the register read now says; the worse of both counts.
+        frozen: frozen nodes in scope, from the register and from the other gates' samples.
+        now: the deciding host's clock, UTC.
+    """
+    held = set(frozen)
+    broken = [detail for detail in folded.details.values() if detail.check == "fail"]
+    for node, code in folded.codes.items():
+        detail = folded.details.get(node)
+        expires = detail.freeze_expires if detail else None
+        if code & r.FROZEN and (expires is None or is_in_force(expires, now)):
+            held.add(node)
+    refs = references(folded.documents)
+    counts = Counts(accepted=max(0, len(folded.codes) - len(broken) - len(held)), rejected=len(broken), held=len(held))
+
+    def answer(state: GateState, detail: str) -> GateRuling:
+        return GateRuling(FREEZE_GATE, state, detail, counts, accepted=None, documents=refs)
+
+    if folded.gap or register.unreadable:
+        return answer("missing", register.unreadable or folded.gap)
+    if register.problem:
+        return answer("fail", register.problem)
+    if broken:
+        first = min(broken, key=lambda record: record.node)
+        return answer("fail", f"the register breaks its rules: {first.node}: {first.message}")
+    if held:
+        return answer(
+            "unknown", f"{len(held)} frozen in scope: {', '.join(sorted(held)[:3])}{'…' if len(held) > 3 else ''}"
+        )
+    if folded.unfinished:
+        return answer("unknown", folded.unfinished)
+    if any(r.check_of(code) != "pass" for code in folded.codes.values()):
+        return answer("unknown", "an entry of the register was not checked")
+    return answer("pass", f"{len(folded.codes)} entries in the register, none in force")
+
+
+def references(documents: tuple[Document, ...]) -> tuple[DocumentRef, ...]:
+    """Return what a decision keeps of each document: digests and how its run ended."""
+    return tuple(
+        DocumentRef(
+            source=document.source,
+            digest=document.digest,
+            tool=f"{document.opening.tool} {document.opening.tool_version}".strip(),
+            run_id=document.opening.run_id,
+            lane=document.opening.lane,
+            shard=document.opening.shard,
+            shards=document.opening.shards,
+            attempt=document.opening.attempt,
+            ended=document.closing.ended if document.closing else "",
+            closed_by=document.closing.closed_by if document.closing else "",
+        )
+        for document in sorted(documents, key=lambda document: document.source)
+    )
