@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -57,6 +58,19 @@ class Table(dict[States, Rule]):
     def __init__(self, signals: tuple[Signal, ...], rules: tuple[Rule, ...]) -> None:
         super().__init__()
         self._signals, self._rules = signals, rules
+        if prod(len(signal.states) for signal in signals) <= EAGER:
+            self._fill()
+
+    def _fill(self) -> None:
+        """Write the last rule first, so that each earlier rule writes over what it takes from a later one.
+
+        Only words of the signals' own vocabularies enter, whatever a box names.
+        """
+        vocabularies = [frozenset(signal.states) for signal in self._signals]
+        for rule in reversed(self._rules):
+            for box in rule.boxes:
+                known = (states & allowed for states, allowed in zip(vocabularies, box, strict=True))
+                self.update(dict.fromkeys(product(*known), rule))
 
     def __missing__(self, states: States) -> Rule:
         """Rule on a combination that was not asked for before."""
@@ -100,20 +114,11 @@ class Ladder:
         self.worse = worse
         self.accept_region = accept_region or (tuple(signal.clean for signal in signals),)
         self.table: Mapping[States, Rule] = Table(signals, rules)
-        if self.size <= EAGER:
-            for states in self.combinations():
-                try:
-                    self.table[states]
-                except UncoveredError:
-                    continue  # whoever reads policies refuses it with the combination that shows it; lookups raise
 
     @property
     def size(self) -> int:
         """Return the number of combinations."""
-        size = 1
-        for signal in self.signals:
-            size *= len(signal.states)
-        return size
+        return prod(len(signal.states) for signal in self.signals)
 
     @property
     def hold(self) -> Outcome:

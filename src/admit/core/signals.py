@@ -13,6 +13,12 @@ LockState: TypeAlias = Literal["match", "missing", "drifted"]
 FlakeState: TypeAlias = Literal["stable", "frozen"]
 """Whether a freeze makes one node's verdict inadmissible for now (contract A2)."""
 
+InstrumentState: TypeAlias = Literal["intact", "edited", "compromised"]
+"""Whether what measured one node is what the base measures with (contract 2.3)."""
+
+ProvenanceState: TypeAlias = Literal["established", "proven", "unproven", "broken_on_base"]
+"""Where one node comes from: the base has it, or a proposal that was or was not proven; the first two are clean."""
+
 GateState: TypeAlias = Literal["pass", "unknown", "missing", "fail"]
 """What a gate says of one patch (contract R1). These four stay four."""
 
@@ -54,6 +60,8 @@ Ended: TypeAlias = Literal["finished", "interrupted", "timeout", "crashed", "exi
 CHECK_STATES: Final[tuple[CheckState, ...]] = get_args(CheckState)
 LOCK_STATES: Final[tuple[LockState, ...]] = get_args(LockState)
 FLAKE_STATES: Final[tuple[FlakeState, ...]] = get_args(FlakeState)
+INSTRUMENT_STATES: Final[tuple[InstrumentState, ...]] = get_args(InstrumentState)
+PROVENANCE_STATES: Final[tuple[ProvenanceState, ...]] = get_args(ProvenanceState)
 GATE_STATES: Final[tuple[GateState, ...]] = get_args(GateState)
 WHYS: Final[tuple[Why, ...]] = get_args(Why)
 ENDS: Final[tuple[Ended, ...]] = get_args(Ended)
