@@ -109,18 +109,16 @@ CLEAN_CODE: Final = ONE_ATTEMPT | PASS
 GAP_WHYS: Final[frozenset[Why]] = frozenset({"never_ran", "interrupted", "truncated", "aborted"})
 """No verdict because the run was lost, which a later attempt on the same commit may fill (contract U5)."""
 
+_SEEN: Final[dict[CheckState, int]] = {"pass": PASS, "not_run": HARD, "fail": FAIL}
+
 LOCK_RANK: Final[dict[LockState, int]] = {state: rank for rank, state in enumerate(LOCK_STATES)}
 
 
 def code_of(record: NodeRecord) -> int:
     """Return the fold code of one record."""
-    match record.check:
-        case "pass":
-            seen = PASS
-        case "fail":
-            seen = FAIL
-        case "not_run":
-            seen = GAP if record.why in GAP_WHYS else HARD
+    seen = _SEEN[record.check]
+    if record.why in GAP_WHYS and record.check == "not_run":
+        seen = GAP
     if record.flaky:
         seen |= PASS | FAIL
     frozen = FROZEN if record.flake_status == "frozen" else 0

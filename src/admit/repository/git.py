@@ -1,0 +1,115 @@
+"""Ask git, as a child process, with its own configuration hooks off where they could change an answer."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from admit.errors import InputError
+
+
+class Checkout(NamedTuple):
+    """A working tree as git sees it: ids as hexadecimal text, None where there is no commit; dirty paths by name."""
+
+    root: Path
+    head: str | None
+    tree: str | None
+    branch: str | None
+    dirty: tuple[str, ...]
+
+
+class Distance(NamedTuple):
+    """How far one commit has moved from another: commits between them, and hours between their commit times."""
+
+    commits: int
+    hours: float
+
+
+def _git(root: Path, *words: str) -> str | None:
+    """Return what git prints, None where it answers that there is no such thing.
+
+    Raises:
+        InputError: git is not installed.
+    """
+    # variables that point git at another repository would make this one answer for it
+    env = {key: value for key, value in os.environ.items() if key not in _ELSEWHERE}
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *words]
+    try:
+        done = subprocess.run(  # noqa: S603 - a fixed program, no shell
+            command, cwd=root, env=env, capture_output=True, check=False, stdin=subprocess.DEVNULL
+        )
+    except FileNotFoundError as error:
+        raise InputError("git", "not found on PATH", do="install git; admit reads commits through it") from error
+    return done.stdout.decode("utf-8", "surrogateescape") if done.returncode == 0 else None
+
+
+_ELSEWHERE = frozenset(
+    {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"}
+)
+
+
+def toplevel(start: Path) -> Path | None:
+    """Return the root of the working tree that holds `start`, None outside of one."""
+    out = _git(start, "rev-parse", "--show-toplevel")
+    return Path(out.rstrip("\n")) if out else None
+
+
+def look(root: Path) -> Checkout:
+    """Return the commit, its tree, the branch, and every path that is changed, staged or untracked and not ignored."""
+    ids = _git(root, "rev-parse", "--verify", "--quiet", "HEAD", "HEAD^{tree}")
+    head, tree = ids.split() if ids else (None, None)
+    if toplevel(root) is None:
+        return Checkout(root, None, None, None, ())
+    branch = _git(root, "symbolic-ref", "--quiet", "--short", "HEAD")
+    return Checkout(root, head, tree, branch.strip() if branch else None, _dirty(root))
+
+
+def _dirty(root: Path) -> tuple[str, ...]:
+    out = _git(root, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=none")
+    if out is None:  # no repository here, or one that git will not read: then nothing says that the tree is clean
+        return ("(git status gave no answer)",)
+    paths, fields = [], iter(out.split("\0"))
+    for field in fields:
+        if field:
+            paths.append(field[3:])
+            if "R" in field[:2] or "C" in field[:2]:
+                next(fields, "")  # the name before a rename or copy
+    return (*sorted(paths), *_hidden(root))
+
+
+def _hidden(root: Path) -> list[str]:
+    """Return tracked files that git was told not to look at: their changes would not be seen."""
+    out = _git(root, "ls-files", "-v", "-z") or ""
+    return [
+        f"{field[2:]} (hidden from git status)" for field in out.split("\0") if field[:1].islower() or field[:1] == "S"
+    ]
+
+
+def resolve(root: Path, ref: str) -> str:
+    """Return the full id of the commit that `ref` names.
+
+    Raises:
+        InputError: there is no such commit.
+    """
+    out = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    if not out:
+        raise InputError(ref, "no such commit in this repository", do="fetch it, or name another")
+    return out.strip()
+
+
+def distance(root: Path, old: str, new: str) -> Distance:
+    """Return how far `new` has moved from `old`.
+
+    Raises:
+        InputError: one of them is not a commit here.
+    """
+    for ref in (old, new):
+        resolve(root, ref)
+    count = _git(root, "rev-list", "--count", f"{old}..{new}")
+    times = [_git(root, "show", "-s", "--format=%ct", ref) for ref in (old, new)]
+    if count is None or None in times:
+        raise InputError(f"{old}..{new}", "git cannot tell how far apart they are", do="fetch the whole history")
+    old_s, new_s = (int(stamp or "") for stamp in times)
+    return Distance(int(count), (new_s - old_s) / 3600)

@@ -1,0 +1,158 @@
+"""The table of settings: every key of `admit.toml`, its type, its default, what it does."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any, Final, NamedTuple
+
+from admit.errors import InputError
+
+FILE: Final = "admit.toml"
+
+
+class PinnedPaths(NamedTuple):
+    """One named set of pinned files (contract L4): path globs, and the node-id patterns that it ties to."""
+
+    name: str
+    paths: tuple[str, ...]
+    nodes: tuple[str, ...] = ("*",)
+
+
+class Setting(NamedTuple):
+    """One row: the key in `admit.toml`, its type, its default and what it does."""
+
+    key: str
+    kind: type
+    default: Any
+    help: str
+
+
+SETTINGS: Final[tuple[Setting, ...]] = (
+    Setting("policy.router", str, "router", "policy that rules on patches: `router` as shipped, or a path"),
+    Setting("policy.arbiter", str, "arbiter", "policy that rules on nodes: `arbiter` as shipped, or a path"),
+    Setting(
+        "run.command", list, ["python", "-m", "pytest"], "the test command, for commands that have to run it themselves"
+    ),
+    Setting("run.timeout_s", int, 3600, "seconds until a run is killed; what it left is then no evidence"),
+    Setting("run.lane", str, "default", "the lane that runs from here belong to (contract T8)"),
+    Setting("gates.property_markers", list, ["property"], "pytest markers that make a test a property test"),
+    Setting("gates.property_paths", list, [], "path patterns whose tests are property tests"),
+    Setting("lock.manifest", str, "admit.sha256", "manifest of pinned files, `sha256sum` format"),
+    Setting("lock.file", str, "admit.lock", "lock file beside it: links, modes, seed, Hypothesis settings, versions"),
+    Setting("hypothesis.seed", int, 0, "seed that property tests run under"),
+    Setting("hypothesis.max_examples", int, 100, "examples a property, where the test says nothing itself"),
+    Setting("hypothesis.stateful_step_count", int, 50, "steps of a state machine, where the test says nothing itself"),
+    Setting("freeze.register", str, "admit.freezes.toml", "register of freezes"),
+    Setting("freeze.horizon_days", int, 30, "how many days ahead a freeze may expire at most (contract F3)"),
+    Setting("abstain.file", str, "admit.abstentions.toml", "declared abstentions (contract U7)"),
+    Setting("ledger.path", str, ".admit/ledger.db", "where decisions are recorded"),
+    Setting("evidence.folder", str, ".admit/evidence", "where a run leaves its documents"),
+    Setting("evidence.max_bytes", int, 2_000_000_000, "largest evidence document that is read"),
+    Setting("evidence.max_line_bytes", int, 16_000_000, "longest line of an evidence document"),
+    Setting("evidence.max_nodes", int, 5_000_000, "most nodes in one evidence document"),
+    Setting("evidence.max_depth", int, 32, "deepest nesting of an evidence document"),
+)
+"""Every setting but `[lock.sets.NAME]`, which is a table of `paths` and `nodes` a set."""
+
+
+class Settings:
+    """What `admit.toml` says, with the defaults for what it does not say."""
+
+    __slots__ = ("_values", "sets")
+
+    def __init__(self, values: dict[str, Any] | None = None, sets: tuple[PinnedPaths, ...] = ()) -> None:
+        self._values = {row.key: row.default for row in SETTINGS} | (values or {})
+        self.sets = sets
+
+    def text(self, key: str) -> str:
+        """Return a setting that is text."""
+        return str(self._values[key])
+
+    def number(self, key: str) -> int:
+        """Return a setting that is a whole number."""
+        return int(self._values[key])
+
+    def words(self, key: str) -> tuple[str, ...]:
+        """Return a setting that is a list of texts."""
+        return tuple(self._values[key])
+
+
+def read_settings(raw: bytes, where: str = FILE) -> Settings:
+    """Return what a configuration file says.
+
+    Raises:
+        InputError: not TOML, an unknown key, a wrong type, a value out of range.
+    """
+    try:
+        tree = tomllib.loads(raw.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(where, f"not TOML: {error}", do="correct the line named") from error
+    sets = _pinned_sets(tree, where)
+    values: dict[str, Any] = {}
+    rows = {row.key: row for row in SETTINGS}
+    for section, table in tree.items():
+        if not isinstance(table, dict):
+            raise InputError(where, f"the key {section} stands outside a table", allowed=", ".join(_sections()))
+        for name, value in table.items():
+            key = f"{section}.{name}"
+            if key not in rows:
+                raise InputError(where, f"unknown key {key}", allowed=", ".join(rows) + ", lock.sets.NAME")
+            values[key] = _checked(rows[key], value, where)
+    return Settings(values, sets)
+
+
+def _sections() -> list[str]:
+    return sorted({f"[{row.key.split('.')[0]}]" for row in SETTINGS})
+
+
+def _checked(row: Setting, value: Any, where: str) -> Any:
+    if type(value) is not row.kind:
+        raise InputError(where, f"{row.key} is {value!r}", allowed=_TYPE_WORDS[row.kind])
+    if row.kind is int and value < (0 if row.key == "hypothesis.seed" else 1):
+        raise InputError(where, f"{row.key} is {value}", allowed="a whole number of at least 1")
+    if row.kind is list and not all(isinstance(part, str) and part for part in value):
+        raise InputError(where, f"{row.key} is {value!r}", allowed=_TYPE_WORDS[list])
+    if row.kind is str and not value:
+        raise InputError(where, f"{row.key} is empty", allowed=_TYPE_WORDS[str])
+    return value
+
+
+_TYPE_WORDS: Final[dict[type, str]] = {str: "a text", int: "a whole number", list: "a list of texts"}
+
+
+def _pinned_sets(tree: dict[str, Any], where: str) -> tuple[PinnedPaths, ...]:
+    lock = tree.get("lock")
+    tables = lock.pop("sets", {}) if isinstance(lock, dict) else {}
+    if not isinstance(tables, dict):
+        raise InputError(where, "lock.sets is not a table", allowed="[lock.sets.NAME] with paths = [...]")
+    sets = []
+    for name, table in tables.items():
+        if not isinstance(table, dict) or not table.keys() <= {"paths", "nodes"} or "paths" not in table:
+            raise InputError(
+                where, f"lock.sets.{name} is {table!r}", allowed="paths = [...] and, if wanted, nodes = [...]"
+            )
+        for key, value in table.items():
+            if not isinstance(value, list) or not value or not all(isinstance(part, str) and part for part in value):
+                raise InputError(where, f"lock.sets.{name}.{key} is {value!r}", allowed="a list of patterns, not empty")
+        sets.append(PinnedPaths(name, tuple(table["paths"]), tuple(table.get("nodes", ["*"]))))
+    return tuple(sets)
+
+
+def hypothesis_profile(settings: Settings) -> dict[str, bool | int | str | None | tuple[str, ...]]:
+    """Return the Hypothesis profile that the gate runs under, every field explicit (contract L3).
+
+    A profile that leaves a field open inherits it from whatever is loaded, which under `CI=true` is one that ignores the
+    seed option.
+    """
+    return {
+        "max_examples": settings.number("hypothesis.max_examples"),
+        "stateful_step_count": settings.number("hypothesis.stateful_step_count"),
+        "derandomize": False,
+        "database": None,
+        "deadline": None,
+        "print_blob": True,
+        "report_multiple_bugs": True,
+        "backend": "hypothesis",
+        "phases": ("explicit", "reuse", "generate", "target", "shrink", "explain"),
+        "suppress_health_check": (),
+    }
