@@ -108,11 +108,11 @@ def _sections() -> list[str]:
 def _checked(row: Setting, value: Any, where: str) -> Any:
     if type(value) is not row.kind:
         raise InputError(where, f"{row.key} is {value!r}", allowed=_TYPE_WORDS[row.kind])
-    if row.kind is int and value < (0 if row.key == "hypothesis.seed" else 1):
+    if isinstance(value, int) and value < (0 if row.key == "hypothesis.seed" else 1):
         raise InputError(where, f"{row.key} is {value}", allowed="a whole number of at least 1")
-    if row.kind is list and not all(isinstance(part, str) and part for part in value):
+    if isinstance(value, list) and not all(isinstance(part, str) and part for part in value):
         raise InputError(where, f"{row.key} is {value!r}", allowed=_TYPE_WORDS[list])
-    if row.kind is str and not value:
+    if isinstance(value, str) and not value:
         raise InputError(where, f"{row.key} is empty", allowed=_TYPE_WORDS[str])
     return value
 
