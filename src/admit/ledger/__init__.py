@@ -1,0 +1,1 @@
+"""The append-only memory of what was decided (contract G1)."""
