@@ -1,0 +1,59 @@
+"""`admit explain`: why, from the decision alone."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from admit.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("decision", type=Path, help="a decision.json that admit wrote")
+    parser.add_argument("node", nargs="?", help="one node id; without it the whole decision is explained")
+    parser.add_argument("--format", choices=("text", "json", "markdown"), default="text")
+
+
+def run(args: Namespace) -> int:
+    """Explain, and exit 0 where there was something to explain."""
+    from admit.render.json import read_decision
+
+    try:
+        raw = args.decision.read_bytes()
+    except OSError as error:
+        raise InputError(str(args.decision), f"cannot be read: {error.strerror}", do="name a decision.json") from error
+    decision = read_decision(raw, str(args.decision))
+    if args.node is None:
+        from admit.cli.output import print_whole
+
+        print_whole(decision, args.format)
+        return 0
+    from admit.render.explain import explain_node, near_names, unlisted
+
+    answers = explain_node(decision, args.node)
+    if not answers:
+        near = near_names(decision, args.node)
+        counted = unlisted(decision)
+        more = f"{counted} accepted nodes are counted, not named" if counted else ""
+        raise UsageError(args.node, "no such node in this decision", allowed=", ".join(near), do=more)
+    _print(answers, args.format, args.node)
+    return 0
+
+
+def _print(answers: list[str], how: str, node: str) -> None:
+    match how:
+        case "json":
+            import json
+
+            sys.stdout.write(json.dumps({"node": node, "because": answers}, indent=1) + "\n")
+        case "markdown":
+            from admit.render.markdown import code
+
+            sys.stdout.write("\n".join(["```text", *map(code, answers), "```", ""]))
+        case _:
+            sys.stdout.write("\n".join(answers) + "\n")
