@@ -1,0 +1,49 @@
+"""Which modules may touch the world; a new one adds its line here, where a reviewer sees it."""
+
+from __future__ import annotations
+
+EDGES: dict[str, str] = {
+    "admit.__main__": "`python -m admit`",
+    "admit.cli": "arguments, streams, exit codes",
+    "admit.pytest_plugin": "runs inside somebody else's test process",
+    "admit.wiring": "picks the clock, the files and the ledger",
+}
+"""Rooms that touch the world by design, all of their modules."""
+
+BOUNDARY: dict[str, str] = {
+    "admit.evidence.context": "reads and writes the file that hands a run's context to its child process",
+    "admit.evidence.files": "reads evidence documents",
+    "admit.evidence.write": "appends evidence documents",
+    "admit.freeze.files": "reads and writes the register",
+    "admit.launch.child": "starts the test command and watches how it ends",
+    "admit.ledger.sqlite": "the ledger's connection",
+    "admit.ledger.sqlite_errors": "names what went wrong with it",
+    "admit.ledger.sqlite_file": "opens the ledger's file",
+    "admit.repository.git": "asks git",
+}
+"""Single modules of the other rooms, and what each touches. A line that is no longer needed fails."""
+
+WORLD: frozenset[str] = frozenset(
+    """
+    _thread asyncio atexit concurrent ctypes faulthandler fcntl fileinput ftplib gc getpass glob grp http
+    importlib.metadata importlib.resources io linecache locale logging mmap multiprocessing os pathlib pkgutil platform
+    poplib posix posixpath pty pwd queue random resource runpy sched secrets select selectors shelve shutil signal
+    smtplib socket socketserver sqlite3 ssl subprocess syslog tempfile termios threading time tracemalloc tty urllib uuid
+    webbrowser zipfile zipimport zoneinfo
+    """.split()
+)
+"""Modules of the standard library that read or change something outside the values passed in."""
+
+WORLD_CALLS: frozenset[str] = frozenset({"open", "input", "print", "breakpoint", "eval", "exec", "__import__"})
+"""Built-in functions that do."""
+
+WORLD_ATTRIBUTES: frozenset[str] = frozenset(
+    """
+    date.today datetime.now datetime.today datetime.utcnow
+    sys.argv sys.exit sys.flags sys.path sys.modules sys.platform sys.stderr sys.stdin sys.stdout
+    """.split()
+)
+"""Names reached through a harmless module that do."""
+
+PLUGIN_ONLY: frozenset[str] = frozenset({"_pytest", "hypothesis", "pluggy", "pytest", "xdist"})
+"""What the plugin finds in the process that it runs in; no other room may need it."""
