@@ -1,0 +1,1 @@
+"""Abstentions: the reviewed file of nodes that by design give no verdict here (contract U7)."""
