@@ -108,7 +108,7 @@ def test_any_one_bit_flipped_in_a_body_or_a_digest_is_named(at: int, bit: int) -
     field = ("body", "digest", "previous")[bit % 3]
     value = bytearray(getattr(entries[at], field))
     value[bit // 8 % len(value)] ^= 1 << bit % 8
-    entries[at] = entries[at]._replace(**{field: bytes(value)})
+    entries[at] = entries[at]._replace(**{field: bytes(value)})  # type: ignore[arg-type]
 
     misfit = first_misfit(entries)
 
@@ -220,7 +220,7 @@ def test_a_repeated_append_gets_the_entry_that_is_there() -> None:
     [pytest.param("decision", b'{"n":1}', id="other-body"), pytest.param("override", b'{"n":0}', id="other-kind")],
 )
 def test_a_key_that_says_something_else_is_refused(kind: str, body: bytes) -> None:
-    with pytest.raises(LedgerError, match="^ledger key 'k0': already names entry 1, which says something else"):
+    with pytest.raises(LedgerError, match=r"^ledger key 'k0': already names entry 1, which says something else"):
         repeated(chained(1)[0], kind, body)
 
 

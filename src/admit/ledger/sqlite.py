@@ -11,6 +11,7 @@ from admit.ledger.migrations import MIGRATIONS, Migration
 from admit.ledger.sqlite_errors import clear_errors
 from admit.ledger.sqlite_file import (
     SELECT,
+    check_length,
     checked_inode,
     checked_version,
     connect,
@@ -63,7 +64,7 @@ class SqliteLedger:
                 self._path, read_only=read_only, busy_timeout_s=busy_timeout_s, migrations=migrations
             )
         self._migrations = migrations
-        self._is_name_durable = False
+        self._is_first = True
 
     def append(self, kind: str, body: bytes, *, now: datetime, key: str) -> Entry:
         """Store an entry and return it once it is on the disk, as `base.Ledger` says (contract G1)."""
@@ -72,9 +73,11 @@ class SqliteLedger:
             with writing(self._connection):
                 # A newer version of admit may have upgraded the file since it was opened here.
                 checked_version(self._connection, self._path, self._migrations)
+                self._check_in_place()
+                if self._is_first:
+                    check_length(self._connection, self._path)
                 earlier = self._row("WHERE key = ?", key)
                 entry = repeated(earlier, kind, body) if earlier else self._chained(kind, body, now=now, key=key)
-                self._check_in_place()
             self._sync(is_repeat=earlier is not None)
         return entry
 
@@ -83,8 +86,9 @@ class SqliteLedger:
         with clear_errors(self._path):
             at_most = -1 if limit is None else max(limit, 0)
             # The end is fixed first, so that an append by whoever is reading does not turn up in what is read.
-            found = f"{SELECT} WHERE seq >= ? AND seq <= (SELECT max(seq) FROM entry) ORDER BY seq LIMIT ?"
-            for row in self._connection.execute(found, (start, at_most)):
+            end: int = self._connection.execute("SELECT coalesce(max(seq), 0) FROM entry").fetchone()[0]
+            found = f"{SELECT} WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?"
+            for row in self._connection.execute(found, (start, end, at_most)):
                 yield entry_of(row, self._path)
 
     def last(self, n: int) -> tuple[Entry, ...]:
@@ -126,12 +130,12 @@ class SqliteLedger:
             raise LedgerError(self._path, "was moved, removed or replaced while it was open", do=do)
 
     def _sync(self, *, is_repeat: bool) -> None:
-        if self._is_name_durable and not is_repeat:
+        if not (self._is_first or is_repeat):
             return
         real = os.path.realpath(self._path)  # SQLite keeps its log next to the file, not next to a link to it
         if is_repeat:
             # Whoever wrote the entry may have been killed after writing it and before it was on the disk.
             sync_file(real + "-wal")
-        if not self._is_name_durable:
+        if self._is_first:
             sync_folder(real)  # the names of the file and of its log, whoever made them
-            self._is_name_durable = True
+            self._is_first = False

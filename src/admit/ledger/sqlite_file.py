@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SELECT",
+    "check_length",
     "checked_inode",
     "checked_version",
     "connect",
@@ -91,8 +92,10 @@ def connect(
     Raises:
         LedgerError: something else than a ledger is there, or its schema is not one that this version can use.
     """
-    connection = _connection(path, mode="ro" if read_only else "rw", busy_timeout_s=busy_timeout_s)
+    connection = _connection(path, mode="rw", busy_timeout_s=busy_timeout_s)
     try:
+        # Not SQLite's own read-only mode, which leaves the files beside the ledger behind.
+        connection.execute(f"PRAGMA query_only = {read_only:d}")
         if _pragma(connection, "application_id") != APPLICATION_ID:
             raise LedgerError(
                 path, "is an SQLite database, but no ledger of admit", do="move it away, or name another ledger"
@@ -136,6 +139,20 @@ def checked_version(connection: sqlite3.Connection, path: str, migrations: tuple
         do = "use the version of admit that wrote it, or a newer one"
         raise LedgerError(path, f"has the schema {version}", allowed=f"1 to {migrations[-1].number}", do=do)
     return version
+
+
+def check_length(connection: sqlite3.Connection, path: str) -> None:
+    """Refuse a file that was cut short inside its last page: SQLite reads the missing part as zeros.
+
+    To be called under the write lock, where nobody moves pages from an empty log into the file.
+    """
+    log = os.path.realpath(path) + "-wal"
+    if os.path.exists(log) and os.path.getsize(log):
+        return  # what the file lacks, the log may still hold
+    whole: int = _pragma(connection, "page_count") * _pragma(connection, "page_size")
+    if os.path.getsize(path) != whole:
+        found = f"is damaged: {os.path.getsize(path)} bytes of {whole}"
+        raise LedgerError(path, found, do="keep it for a person to look at, and restore a copy")
 
 
 @contextmanager
