@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from admit.core.decision import INADMISSIBLE, Decision, GateRuling, Left, Patch, PolicyRef
-from admit.core.rollup import RegisterState, Sampling, fold, freeze_ruling, ruling
+from admit.core.decision import Counts, Decision, GateRuling, Left, NodeVerdict, Patch, PolicyRef, held, ruled
+from admit.core.records import NodeRecord
+from admit.core.rollup import RegisterState, Sampling, fold, freeze_ruling, ruling, verdict_on, weight
 from admit.core.signals import FREEZE_GATE
 from admit.policy import for_gate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from admit.core.ladder import Rule
     from admit.core.records import Document
+    from admit.core.signals import GateState
     from admit.policy import Policy
 
 
@@ -72,12 +75,13 @@ def bind(case: Case) -> Bound:
         found["malformed-evidence"] = "; ".join(case.problems[:3]) + ("; …" if len(case.problems) > 3 else "")
     gates = {signal.name for signal in case.router.ladder.signals}
     stale: dict[str, str] = {}
+    waived = dict(case.router.waived)
     fresh: list[Document] = []
     for document in case.documents:
         gate = document.opening.gate
         if gate not in gates:
-            if gate in case.router.waived and not document.codes:
-                notes.append(f"{gate} is waived: {case.router.waived[gate]}")
+            if gate in waived and not document.codes:
+                notes.append(f"{gate} is waived: {waived[gate]}")
             else:
                 found["unlisted-gate"] = f"{document.source}: {len(document.codes)} nodes of the gate {gate}"
         elif case.patch.head is not None and document.opening.head != case.patch.head:
@@ -91,7 +95,7 @@ def bind(case: Case) -> Bound:
         else:
             notes.append(f"no-base: {said}")
     notes.extend(stale.values())
-    notes.extend(f"{gate} is waived: {why}" for gate, why in case.router.waived.items())
+    notes.extend(f"{gate} is waived: {why}" for gate, why in waived.items())
     patch = _one_patch(case.patch, fresh, found)
     if any(document.opening.dirty for document in fresh):
         found.setdefault("uncommitted-changes", "the run saw a working tree with uncommitted changes")
@@ -146,46 +150,58 @@ def _stale_said(one: GateRuling, stale: Mapping[str, str]) -> GateRuling:
 def route(case: Case, bound: Bound, gates: tuple[GateRuling, ...]) -> Decision:
     """Return the disposition: the router's, unless evidence was not admissible, which holds (contract E4, E5)."""
     ladder = case.router.ladder
-    rule = ladder.rule_on({gate.gate: gate.state for gate in gates})
-    shown = _detail(gates)
-    decision = Decision(
-        outcome=rule.outcome.name,
-        kind=rule.outcome.kind,
-        attribution=rule.reason,
-        rule=rule.number,
-        rule_text=rule.text,
-        look_first=rule.look_first,
-        detail=shown,
-        patch=bound.patch,
-        gates=gates,
+    decision = ruled(
+        ladder.rule_on({gate.gate: gate.state for gate in gates}),
+        gates,
+        bound.patch,
         router=PolicyRef(ladder.name, case.router.digest),
         arbiter=PolicyRef(case.arbiter.ladder.name, case.arbiter.digest),
-        now=case.sampling.now.isoformat().replace("+00:00", "Z"),
-        notes=bound.notes,
     )
-    return _held(decision, rule, bound, case)
+    now = case.sampling.now.isoformat().replace("+00:00", "Z")
+    return held(decision._replace(now=now, notes=bound.notes), ladder, bound.inadmissible)
 
 
-def _held(decision: Decision, rule: Rule, bound: Bound, case: Case) -> Decision:
-    if not bound.inadmissible:
-        return decision
-    # a code that the table does not know holds like the others
-    code = next((code for code in INADMISSIBLE if code in bound.inadmissible), min(bound.inadmissible))
-    hold = case.router.ladder.hold
-    others = [f"{other}: {text}" for other, text in bound.inadmissible.items() if other != code]
-    return decision._replace(
-        outcome=hold.name,
-        kind=hold.kind,
-        attribution=code,
-        rule=0,
-        rule_text="evidence that is not admissible holds before any rule is asked",
-        look_first=INADMISSIBLE.get(code, "the evidence"),
-        detail=bound.inadmissible[code],
-        notes=(*decision.notes, *others),
-        would_be=f"{rule.outcome.name} attribution={rule.reason}",
+def arbitrate(policy: Policy, records: list[tuple[str, NodeRecord]], *, now: str, problems: list[str]) -> Decision:
+    """Return one outcome for a set of node records, and every verdict under it.
+
+    Reject outranks hold outranks accept, and no record at all is a hold (contract A5). A record that cannot be read holds
+    the whole set (E4).
+    """
+    instant = datetime.fromisoformat(now)
+    ladders = {gate: for_gate(policy, gate) for gate, _ in records}
+    verdicts = [(gate, verdict_on(record, ladders[gate], gate, now=instant)) for gate, record in records]
+    hold = policy.ladder.hold
+    empty = NodeVerdict("", hold.name, hold.kind, "no_evidence", 0, _NO_RECORD)
+    worst = min((verdict for _, verdict in verdicts), key=weight, default=empty)
+    rule = next((rule for rule in policy.ladder.rules if rule.number == worst.rule), None)
+    decision = Decision(
+        outcome=worst.outcome,
+        kind=worst.kind,
+        attribution=worst.reason,
+        rule=worst.rule,
+        rule_text=rule.text if rule else "no record is no evidence",
+        look_first=rule.look_first if rule else "the gate that left no record",
+        detail=worst.node or "no record",
+        patch=Patch(""),
+        gates=tuple(_of_gate(gate, [one for of, one in verdicts if of == gate]) for gate in sorted(ladders)),
+        router=PolicyRef("", ""),
+        arbiter=PolicyRef(policy.ladder.name, policy.digest),
+        now=now,
     )
+    return held(decision, policy.ladder, {"malformed-evidence": "; ".join(problems)} if problems else {})
 
 
-def _detail(gates: tuple[GateRuling, ...]) -> str:
-    wrong = [f"{gate.gate} {gate.state}: {gate.detail}" for gate in gates if gate.state != "pass"]
-    return "; ".join(wrong) or "every required gate passes"
+_NO_RECORD = NodeRecord("", "not_run", "missing", "stable", why="no_verdict")
+
+
+def _of_gate(gate: str, verdicts: list[NodeVerdict]) -> GateRuling:
+    kinds = Counter(verdict.kind for verdict in verdicts)
+    state: GateState = "fail" if kinds["reject"] else "unknown" if kinds["hold"] else "pass"
+    return GateRuling(
+        gate,
+        state,
+        f"{len(verdicts)} records",
+        Counts(kinds["accept"], kinds["reject"], kinds["hold"]),
+        tuple(sorted((verdict for verdict in verdicts if verdict.kind != "accept"), key=weight)),
+        accepted=tuple(sorted(verdict.node for verdict in verdicts if verdict.kind == "accept")),
+    )

@@ -25,7 +25,7 @@ def print_line(decision: Decision, how: str) -> None:
     """Print a decision on hand-written evidence: one line of text, or the whole in another format."""
     if how == "text":
         sys.stdout.write(decision.line + "\n")
-        if decision.rule == 0:
+        if decision.rule == 0 or not decision.router.name:
             sys.stderr.write(f"admit: {decision.detail}\n")
     else:
         print_whole(decision, how)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from admit.core.ladder import Ladder, Rule
     from admit.core.records import NodeRecord
     from admit.core.signals import GateState, Kind
 
@@ -126,7 +129,9 @@ class Decision(NamedTuple):
 
     @property
     def line(self) -> str:
-        """Return the one line: the disposition, and its attribution unless the outcome says it all (contract E1)."""
+        """Return the one line: for a patch the disposition and its attribution (contract E1), for nodes the reason."""
+        if not self.router.name:
+            return f"{self.outcome} reason={self.attribution}"
         return f"{self.outcome} attribution={self.attribution}"
 
 
@@ -142,3 +147,50 @@ INADMISSIBLE: Final[dict[str, str]] = {
 
 Each of these holds: none of them can accept or reject (contract E4, E5, R7).
 """
+
+
+def ruled(
+    rule: Rule, gates: tuple[GateRuling, ...], patch: Patch, *, router: PolicyRef, arbiter: PolicyRef
+) -> Decision:
+    """Return the decision that a rule of the router gives, still without its time and notes."""
+    return Decision(
+        outcome=rule.outcome.name,
+        kind=rule.outcome.kind,
+        attribution=rule.reason,
+        rule=rule.number,
+        rule_text=rule.text,
+        look_first=rule.look_first,
+        detail=_gates_in_words(gates),
+        patch=patch,
+        gates=gates,
+        router=router,
+        arbiter=arbiter,
+        now="",
+    )
+
+
+def held(decision: Decision, ladder: Ladder, inadmissible: Mapping[str, str]) -> Decision:
+    """Return the hold that inadmissible evidence gives instead of a decision; the decision itself where there is none.
+
+    A code that the table `INADMISSIBLE` does not know holds like the others.
+    """
+    if not inadmissible:
+        return decision
+    code = next((code for code in INADMISSIBLE if code in inadmissible), min(inadmissible))
+    others = [f"{other}: {text}" for other, text in inadmissible.items() if other != code]
+    return decision._replace(
+        outcome=ladder.hold.name,
+        kind=ladder.hold.kind,
+        attribution=code,
+        rule=0,
+        rule_text="evidence that is not admissible holds before any rule is asked",
+        look_first=INADMISSIBLE.get(code, "the evidence"),
+        detail=inadmissible[code],
+        notes=(*decision.notes, *others),
+        would_be=decision.line,
+    )
+
+
+def _gates_in_words(gates: tuple[GateRuling, ...]) -> str:
+    wrong = [f"{gate.gate} {gate.state}: {gate.detail}" for gate in gates if gate.state != "pass"]
+    return "; ".join(wrong) or "every required gate passes"

@@ -92,7 +92,7 @@ class Space:
         """Return the price of each state at each level, and a number above every sum of prices.
 
         A signal that is not clean costs more than all positions together; then the earlier signal and the better
-        state are cheaper. So the cheapest combination has the fewest signals away from clean, then comes first in order.
+        state are cheaper. So the cheapest combination has the fewest signals away from clean, then comes first.
         """
         weights, weight = [0] * len(self.signals), 1
         for position in reversed(range(len(self.signals))):
@@ -159,7 +159,7 @@ class Space:
         return self.minus(FULL, self.minus(self.minus(FULL, one), other))
 
     def _minus(self, one: int, other: int) -> int:
-        if one == EMPTY or other == FULL or one == other:
+        if one == EMPTY or other in (FULL, one):
             return EMPTY
         if other == EMPTY:
             return one
@@ -249,7 +249,7 @@ class Space:
 
     def _steps(self, better: int, worse: int, steps: dict[tuple[int, int], _Step]) -> _Step:
         """Count the worsenings below a pair of nodes, and find the cheapest."""
-        if better == EMPTY or worse == EMPTY:
+        if EMPTY in (better, worse):
             return _NO_STEP
         found = steps.get((better, worse))
         if found is not None:

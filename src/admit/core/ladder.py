@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ class Table(dict[States, Rule]):
     def __init__(self, signals: tuple[Signal, ...], rules: tuple[Rule, ...]) -> None:
         super().__init__()
         self._signals, self._rules = signals, rules
-        if prod(len(signal.states) for signal in signals) <= EAGER:
+        if combination_count(signals) <= EAGER:
             self._fill()
 
     def _fill(self) -> None:
@@ -118,7 +117,7 @@ class Ladder:
     @property
     def size(self) -> int:
         """Return the number of combinations."""
-        return prod(len(signal.states) for signal in self.signals)
+        return combination_count(self.signals)
 
     @property
     def hold(self) -> Outcome:
@@ -147,6 +146,14 @@ class Ladder:
             return self.table[tuple(states[signal.name] for signal in self.signals)]
         except KeyError as error:
             raise UnknownStateError(f"no state for the signal {error.args[0]}") from error
+
+
+def combination_count(signals: tuple[Signal, ...]) -> int:
+    """Return how many combinations signals have, exactly."""
+    count = 1
+    for signal in signals:
+        count *= len(signal.states)
+    return count
 
 
 def describe(signals: tuple[Signal, ...], states: States) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from admit.core.ladder import Ladder, Rule
     from admit.core.records import Document, NodeRecord
-    from admit.core.signals import CheckState, FlakeState, GateState
+    from admit.core.signals import CheckState, FlakeState, GateState, Kind
 
 LISTED: Final = 10_000
 """Accepted nodes up to this many are named in a decision; beyond, they are counted."""
@@ -157,7 +157,7 @@ class _Sample:
         self.verdicts: list[NodeVerdict] = []
         self._walk()
         self.left.sort()
-        self.verdicts.sort(key=lambda verdict: (verdict.kind != "reject", verdict.rule, verdict.node))
+        self.verdicts.sort(key=weight)
 
     def _walk(self) -> None:
         special = self.sampling.frozen.keys() | self.sampling.declared.keys()
@@ -183,7 +183,7 @@ class _Sample:
             return
         declared = self.sampling.declared.get(node)
         if declared is not None:
-            if record.check == "not_run" and not code & r.PASS and (record.why, record.message) == tuple(declared):
+            if _shows(declared, record, code):
                 self.left.append(Left(self.folded.gate, node, "abstained", f"{declared[0]}: {declared[1]}"))
                 return
             if record.check == "pass":
@@ -230,6 +230,30 @@ class _Sample:
         return ", ".join(
             f"{count} {reason}" for reason, count in sorted(seen.items(), key=lambda pair: (-pair[1], pair[0]))
         )
+
+
+def _shows(declared: tuple[str, str], record: NodeRecord, code: int) -> bool:
+    # exactly what was declared, and nothing else wrong with it: no other attempt with a verdict, no drift
+    no_verdict = record.check == "not_run" and not code & (r.PASS | r.FAIL) and r.lock_of(code) == "match"
+    return no_verdict and (record.why, record.message) == tuple(declared)
+
+
+_RANK: Final[dict[Kind, int]] = {"reject": 0, "hold": 1, "accept": 2}
+
+
+def weight(verdict: NodeVerdict) -> tuple[int, int, str]:
+    """Return what sorts verdicts: reject before hold before accept (contract A5), then the earlier rule, then the name."""
+    return _RANK[verdict.kind], verdict.rule, verdict.node
+
+
+def verdict_on(record: NodeRecord, ladder: Ladder, gate: str, *, now: datetime) -> NodeVerdict:
+    """Return the verdict on one record that stands for itself; a freeze that has ended is none (contract A6)."""
+    expires = record.freeze_expires
+    held = record.flake_status == "frozen" and (expires is None or is_in_force(expires, now))
+    flake: FlakeState = "frozen" if held else "stable"
+    check: CheckState = "fail" if record.flaky else record.check
+    rule = ladder.rule_on({gate: check, "fixture_lock": record.fixture_lock, "flake_status": flake})
+    return NodeVerdict(record.node, rule.outcome.name, rule.outcome.kind, rule.reason, rule.number, record)
 
 
 def record_of(node: str, code: int, detail: NodeRecord | None) -> NodeRecord:

@@ -1,7 +1,8 @@
-"""Exact questions about a ladder: total, dead rules, accept region, monotone, census, and what changed (contract V1)."""
+"""Exact questions about a ladder: total, dead rules, accept region, monotone, counts, what changed (contract V1)."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from admit.core.diagram import EMPTY, FULL, Budget, Space, TooLargeError
@@ -188,7 +189,7 @@ class _Proof:
             sizes = [self.space.count(rest) for rest in self.left()]
         except TooLargeError:
             return None
-        return tuple(one - other for one, other in zip(sizes, sizes[1:], strict=False))
+        return tuple(one - other for one, other in pairwise(sizes))
 
     def _taken(self, index: int) -> int:
         """Return the combinations that a rule rules on."""

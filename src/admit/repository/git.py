@@ -58,7 +58,7 @@ def toplevel(start: Path) -> Path | None:
 
 def look(root: Path) -> Checkout:
     """Return the commit, its tree, the branch, and every path that is changed, staged or untracked and not ignored."""
-    ids = _git(root, "rev-parse", "--verify", "--quiet", "HEAD", "HEAD^{tree}")
+    ids = _git(root, "rev-parse", "HEAD", "HEAD^{tree}")
     head, tree = ids.split() if ids else (None, None)
     if toplevel(root) is None:
         return Checkout(root, None, None, None, ())

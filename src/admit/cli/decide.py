@@ -1,0 +1,80 @@
+"""`admit decide`: the whole pipeline on an evidence folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from admit.cli.output import add_format, print_whole
+from admit.errors import LedgerError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from admit.core.decision import Decision
+    from admit.wiring import Asked, Workspace
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("folder", nargs="?", type=Path, metavar="EVIDENCE_DIR", help="default: as configured")
+    parser.add_argument("--head", help="the commit to judge (default: HEAD)")
+    parser.add_argument("--now", help="the instant to decide at, for a replay (RFC 3339)")
+    add_patch(parser)
+
+
+def add_patch(parser: ArgumentParser) -> None:
+    """Add what `run` and `decide` share."""
+    parser.add_argument("--patch", help="the patch's id (default: as the evidence says)")
+    parser.add_argument("--base", metavar="REF", help="the commit that the patch is to be merged into")
+    parser.add_argument("--policy", help="the router: a shipped policy's name or a file (default: as configured)")
+    parser.add_argument("--out", type=Path, help="where the decision is written (default: .admit/decision.json)")
+    parser.add_argument("--ledger", type=Path, help="where it is recorded (default: as configured)")
+    add_format(parser)
+
+
+def run(args: Namespace) -> int:
+    """Decide, record, write, print, and exit with the disposition."""
+    from admit.wiring import Asked, instant, workspace
+
+    space = workspace()
+    asked = Asked(
+        folder=args.folder or space.path("evidence.folder"),
+        now=instant(args.now),
+        patch_id=args.patch,
+        head=args.head,
+        base=args.base,
+        policy=args.policy,
+    )
+    return answer(space, asked, args)
+
+
+def answer(space: Workspace, asked: Asked, args: Namespace) -> int:
+    """Return the exit code of a decision that was recorded, written and printed, in this order."""
+    from admit.adjudicate import adjudicate
+    from admit.wiring import case_of, recorder
+
+    record = recorder(args.ledger or space.path("ledger.path"), asked.now)
+    decision = adjudicate(case_of(space, asked), record)
+    write_decision(decision, args.out or space.root / ".admit" / "decision.json")
+    print_whole(decision, args.format)
+    return decision.exit_code
+
+
+def write_decision(decision: Decision, path: Path) -> None:
+    """Write decision.json, whole or not at all.
+
+    Raises:
+        LedgerError: it cannot be written.
+    """
+    from admit.render.json import decision_bytes
+
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(decision_bytes(decision, indent=1))
+        part.replace(path)
+    except OSError as error:
+        raise LedgerError(
+            str(path), f"cannot be written: {error.strerror}", do="free the path or name another with --out"
+        ) from error
