@@ -1,0 +1,39 @@
+"""The recorder inside pytest: silent until `--admit DIR` asks for the gates' evidence documents.
+
+Every pytest run of every user imports this module, so it holds three hooks and nothing heavy; the recorder is imported
+where the option is given.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+__all__ = ["pytest_addoption", "pytest_configure", "pytest_load_initial_conftests"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--admit DIR`, which `PYTEST_ADDOPTS` can carry through make, tox and scripts."""
+    parser.getgroup("admit", "admit").addoption(
+        "--admit",
+        metavar="DIR",
+        default=None,
+        help="Record the gates' evidence documents in DIR.",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Pin Hypothesis before the first conftest is imported, so that settings made there start from it."""
+    if getattr(early_config.known_args_namespace, "admit", None):
+        from admit.pytest_plugin.activation import pin_early
+
+        pin_early(early_config)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Start recording if the option was given; last, so that no other plugin's Hypothesis options come after ours."""
+    if config.getoption("admit", None):
+        from admit.pytest_plugin.activation import activate
+
+        activate(config)

@@ -1,0 +1,127 @@
+"""Decide what this pytest process is: the one that records, a worker of it, or one nested in a test (boundary)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from admit.errors import AdmitError
+from admit.pytest_plugin import terms as terms_of_run
+from admit.pytest_plugin.hypothesis_pin import Pin
+from admit.pytest_plugin.observer import Observer
+from admit.pytest_plugin.terms import VARIABLE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from admit.core.context import RunContext
+    from admit.pytest_plugin.terms import Terms
+
+_PIN: Final = pytest.StashKey[Pin]()
+_CONTEXT: Final = pytest.StashKey["RunContext | None"]()
+
+
+def pin_early(config: pytest.Config) -> None:
+    """Pin Hypothesis before conftests are imported, in the process that will record and in its xdist workers."""
+    text = os.environ.get(VARIABLE)
+    if text is None:
+        context = _context(config, config.known_args_namespace.admit)
+        if context is not None:
+            _pin(config, terms_of_run.terms_of(context, os.getpid()))
+    elif "PYTEST_XDIST_WORKER" in os.environ:
+        terms = _terms(text)
+        if terms is not None and terms.owner == os.getppid():  # else a session nested in a test of a worker
+            _pin(config, terms)
+
+
+def activate(config: pytest.Config) -> None:
+    """Register the plugins that this process needs; a session nested in a recorded one stays silent."""
+    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+    if worker is not None:
+        _observe_in_worker(config, worker)
+    elif VARIABLE not in os.environ:
+        _record(config)
+
+
+def _record(config: pytest.Config) -> None:
+    folder: str = config.getoption("admit")
+    context = _context(config, folder)
+    if context is None:
+        return
+    from admit.pytest_plugin.recorder import Recorder
+
+    terms = terms_of_run.terms_of(context, os.getpid())
+    folder = _absolute(config, folder)
+    recorder = Recorder(folder, context, terms)
+    config.pluginmanager.register(recorder, "admit-recorder")
+    if config.pluginmanager.hasplugin("xdist"):
+        from admit.pytest_plugin.xdist import Controller
+
+        config.pluginmanager.register(Controller(recorder, terms, folder), "admit-controller")
+    observer = Observer(terms, config.rootpath, collector=recorder, pin=_pin(config, terms), broken=recorder.broken)
+    config.pluginmanager.register(observer, "admit-observer")
+
+
+def _observe_in_worker(config: pytest.Config, worker: dict[str, Any]) -> None:
+    from admit.pytest_plugin.xdist import WORKER_INPUT, WorkerFile
+
+    told = worker.get(WORKER_INPUT)
+    terms = None if told is None else _terms(told["terms"])
+    if told is None or terms is None:
+        return  # a worker of a session that does not record
+    file = WorkerFile(told["file"])
+    observer = Observer(terms, config.rootpath, collector=file, pin=_pin(config, terms), broken=file.broken)
+    config.pluginmanager.register(observer, "admit-observer")
+
+
+def _pin(config: pytest.Config, terms: Terms) -> Pin:
+    pin = config.stash.get(_PIN, None)
+    if pin is None:
+        pin = config.stash[_PIN] = Pin(terms)
+        pin.arm()
+    else:
+        pin.enforce()
+    return pin
+
+
+def _context(config: pytest.Config, folder: str) -> RunContext | None:
+    """Return the run context, read once; None, said aloud, where there is none to read: then nothing is recorded."""
+    if _CONTEXT not in config.stash:
+        config.stash[_CONTEXT] = None
+        try:
+            config.stash[_CONTEXT] = _read_context(_absolute(config, folder), config.rootpath)
+        except AdmitError as error:
+            _refuse(str(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not stop the user's tests
+            _refuse(f"{type(error).__name__}: {error}")
+    return config.stash[_CONTEXT]
+
+
+def _read_context(folder: str, root: Path) -> RunContext:
+    path = os.path.join(folder, "context.json")
+    if os.path.lexists(path):
+        from admit.evidence.context import read_context
+
+        return read_context(path)
+    from admit.wiring import run_context
+
+    return run_context(root)
+
+
+def _refuse(text: str) -> None:
+    sys.stderr.write(f"admit: nothing is recorded, the gates count as not run: {text}\n")
+
+
+def _terms(text: str) -> Terms | None:
+    try:
+        return terms_of_run.from_json(text)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        _refuse(f"{VARIABLE} cannot be read: {error}")
+        return None
+
+
+def _absolute(config: pytest.Config, folder: str) -> str:
+    return os.path.join(config.invocation_params.dir, folder)

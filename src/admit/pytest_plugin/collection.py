@@ -1,0 +1,101 @@
+"""What a session collected: the planned nodes, which of them are properties, and what left the collection again."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from admit.pytest_plugin.exceptions import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import pytest
+
+    from admit.pytest_plugin.terms import Terms
+
+DESELECTED: Final = "deselected"
+VANISHED: Final = "taken out of the collection without being deselected"
+
+_MISUSED: Final = (
+    "is_hypothesis_strategy_function",
+    "hypothesis_explicit_examples",
+    "_hypothesis_internal_use_seed",
+    "_hypothesis_internal_settings_applied",
+    "_hypothesis_internal_use_reproduce_failure",
+)
+"""What Hypothesis' other decorators leave on a function: without @given it is a property that somebody got wrong."""
+
+
+class Gone(NamedTuple):
+    """A node that was collected and will not run, and why."""
+
+    node: str
+    is_property: bool
+    message: str
+
+
+class Collection(NamedTuple):
+    """The nodes that will run, as often as they were collected; which are properties; what will not run after all."""
+
+    nodes: tuple[str, ...]
+    properties: frozenset[str]
+    gone: tuple[Gone, ...]
+
+    def to_json(self) -> str:
+        """Return the collection as one line of JSON."""
+        return json.dumps([self.nodes, sorted(self.properties), self.gone])
+
+
+def from_json(text: str) -> Collection:
+    """Return the collection in a line that `Collection.to_json` wrote."""
+    nodes, properties, gone = json.loads(text)
+    return Collection(tuple(nodes), frozenset(properties), tuple(Gone(*part) for part in gone))
+
+
+class Collector(Protocol):
+    """Whoever is told what a session collected."""
+
+    def collected(self, collection: Collection) -> None:
+        """Take the collection, before anything runs."""
+
+
+class Classifier:
+    """Tell property tests from the others: Hypothesis' own, and those under a marker or a path of the configuration."""
+
+    def __init__(self, terms: Terms, root: Path) -> None:
+        self._terms, self._root = terms, os.fspath(root)
+        self._paths: dict[str, bool] = {}
+
+    def is_property(self, item: pytest.Item) -> bool:
+        """Return whether a test is a property test. Hypothesis is never imported for it."""
+        return (
+            is_hypothesis_item(item)
+            or any(item.get_closest_marker(name) is not None for name in self._terms.markers)
+            or (bool(self._terms.paths) and self._is_property_path(os.fspath(item.path)))
+        )
+
+    def _is_property_path(self, path: str) -> bool:
+        known = self._paths.get(path)
+        if known is None:
+            relative = os.path.relpath(path, self._root).replace(os.sep, "/")
+            known = self._paths[path] = any(fnmatchcase(relative, pattern) for pattern in self._terms.paths)
+        return known
+
+
+def is_hypothesis_item(item: pytest.Item) -> bool:
+    """Return whether a test is Hypothesis' own, or one on which its decorators were misused."""
+    hypothesis: Any = sys.modules.get("hypothesis")
+    obj = getattr(item, "obj", None)  # a doctest may have none
+    if hypothesis is None or obj is None:
+        return False
+    return hypothesis.is_hypothesis_test(obj) is True or any(getattr(obj, name, None) for name in _MISUSED)
+
+
+def name_of(item: pytest.Item, originals: Mapping[int, str]) -> str:
+    """Return a node id as it was before a plugin (xdist's load groups) appended to it."""
+    return clean(originals.get(id(item), item.nodeid))
