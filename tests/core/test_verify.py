@@ -1,4 +1,4 @@
-"""Exact verification against brute force: every answer, count and witness, on random small ladders (contract V1, V2)."""
+"""Exact verification against brute force: every answer, count and witness on random small ladders (contract V1, V2)."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def test_with_enough_steps_the_same_ladder_is_verified_whole():
 
 
 def crossed(*, pairs):
-    """Return a ladder that ties the first half of its signals to the second half, the worst case for the written order."""
+    """Return a ladder that ties the first half of its signals to the second, the worst case for the written order."""
     signals = tuple(Signal(f"s{i}", ("a", "b", "c", "d", "e"), frozenset("a")) for i in range(2 * pairs))
     every = frozenset("abcde")
     rules = []
