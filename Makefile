@@ -3,10 +3,12 @@
 #   make PYTHON=python3.13 test    another interpreter
 #   make WORKERS=0 test            the suite in one process
 #   make UPGRADE=1 lock-deps       newer releases of what is pinned
+#   make ONLY='admit.core.rollup*' mutation    one module of core
 
 PYTHON ?=
 WORKERS ?= 2
 UPGRADE ?=
+ONLY ?=
 export PYTHON
 
 BIN := .venv/bin
@@ -59,7 +61,10 @@ bench: ## Measure each claim beside its peer
 
 mutation: ## Break core in small ways and see that a test notices
 	@$(environment) .venv-mutation requirements/mutation.txt none
-	@.venv-mutation/bin/mutmut run
+	@rm -rf mutants
+	@CI=true .venv-mutation/bin/mutmut run --max-children $(or $(filter-out 0,$(WORKERS)),1) $(ONLY) > .venv-mutation/run.txt 2>&1 \
+		|| { tail -40 .venv-mutation/run.txt; exit 1; }
+	@.venv-mutation/bin/python .ci/survivors.py $(if $(ONLY),partial)
 
 docs: environment ## Write the reference from the tables in the code
 	@$(BIN)/python docs/write_reference.py

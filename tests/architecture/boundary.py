@@ -26,10 +26,10 @@ BOUNDARY: dict[str, str] = {
 WORLD: frozenset[str] = frozenset(
     """
     _thread asyncio atexit concurrent ctypes faulthandler fcntl fileinput ftplib gc getpass glob grp http
-    importlib.metadata importlib.resources io linecache locale logging mmap multiprocessing os pathlib pkgutil platform
+    importlib.metadata importlib.resources linecache locale logging mmap multiprocessing os pathlib pkgutil platform
     poplib posix posixpath pty pwd queue random resource runpy sched secrets select selectors shelve shutil signal
-    smtplib socket socketserver sqlite3 ssl subprocess syslog tempfile termios threading time tracemalloc tty urllib uuid
-    webbrowser zipfile zipimport zoneinfo
+    smtplib socket socketserver sqlite3 ssl subprocess syslog tempfile termios threading time tracemalloc tty urllib
+    uuid webbrowser zipfile zipimport zoneinfo
     """.split()
 )
 """Modules of the standard library that read or change something outside the values passed in."""
@@ -39,7 +39,7 @@ WORLD_CALLS: frozenset[str] = frozenset({"open", "input", "print", "breakpoint",
 
 WORLD_ATTRIBUTES: frozenset[str] = frozenset(
     """
-    date.today datetime.now datetime.today datetime.utcnow
+    date.today datetime.now datetime.today datetime.utcnow io.FileIO io.open
     sys.argv sys.exit sys.flags sys.path sys.modules sys.platform sys.stderr sys.stdin sys.stdout
     """.split()
 )
