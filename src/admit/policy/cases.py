@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from admit.core.ladder import describe
 from admit.errors import InputError
 from admit.policy.lines import Source
 from admit.policy.tables import TableReader, quoted
@@ -47,8 +46,8 @@ def read_cases(text: str, where: str, ladder: Ladder) -> tuple[Case, ...]:
     """Read a table of cases for one ladder.
 
     Raises:
-        InputError: no case at all, an unknown key, signal, state, outcome or reason, a signal that a case leaves out, or
-            two cases for one combination.
+        InputError: no case at all, an unknown key, signal, state, outcome or reason, a signal that a case leaves out,
+            or two cases for one combination.
     """
     source = Source(where, text)
     try:
@@ -108,11 +107,3 @@ def try_cases(cases: tuple[Case, ...], ladder: Ladder) -> CaseReport:
     )
     tried = {rule.number for _, rule in ruled}
     return CaseReport(cases, wrong, tuple(rule for rule in ladder.rules if rule.number not in tried))
-
-
-def said(wrong: Wrong, ladder: Ladder) -> str:
-    """Return a wrong case in one line."""
-    case, rule = wrong
-    expected = f"{case.outcome} {case.reason}".rstrip()
-    given = f"{rule.outcome.name} {rule.reason} (rule {rule.number}: {rule.text})"
-    return f"{case.where}: {case.label}: {describe(ladder.signals, case.states)}: expected {expected}, got {given}"

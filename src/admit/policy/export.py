@@ -18,7 +18,8 @@ Counts = tuple[int, ...] | None
 SCHEMA: Final = "admit.policy-sheet/1"
 STYLE: Final = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#1b1f24}"
-    "table{border-collapse:collapse;margin:.5rem 0 2rem}td,th{border:1px solid #d0d7de;padding:.25rem .6rem;text-align:left}"
+    "table{border-collapse:collapse;margin:.5rem 0 2rem}"
+    "td,th{border:1px solid #d0d7de;padding:.25rem .6rem;text-align:left}"
     "th{background:#f6f8fa}td{font-family:ui-monospace,monospace;font-size:13px}"
     "tr.accept td{background:#e6f4ea}tr.reject td{background:#fbe9e7}tr.hold td{background:#fff8e1}"
 )
@@ -42,12 +43,13 @@ def _text_section(section: Section) -> str:
 
 def as_markdown(policy: Policy, counts: Counts) -> str:
     """Return a policy's sheet as Markdown tables."""
-    return "\n".join(_markdown_section(section, level) for level, section in zip("1" + "2" * 9, sheet(policy, counts)))
+    head, *rest = sheet(policy, counts)
+    return "\n".join([_markdown_section(head, "#"), *(_markdown_section(section, "##") for section in rest)])
 
 
-def _markdown_section(section: Section, level: str) -> str:
+def _markdown_section(section: Section, mark: str) -> str:
     """Return one section as a Markdown table."""
-    lines = [f"{'#' * int(level)} {_markdown(section.title)}", ""]
+    lines = [f"{mark} {_markdown(section.title)}", ""]
     if section.note:
         lines += [_markdown(section.note), ""]
     if section.rows:
@@ -68,7 +70,7 @@ def _markdown(cell: str) -> str:
 
 def as_html(policy: Policy, counts: Counts) -> str:
     """Return a policy's sheet as one HTML page without scripts."""
-    kinds = {outcome.name: outcome.kind for outcome in policy.ladder.outcomes}
+    kinds: dict[str, str] = {outcome.name: outcome.kind for outcome in policy.ladder.outcomes}
     body = "".join(_html_section(section, kinds) for section in sheet(policy, counts))
     title = html.escape(f"Policy {policy.ladder.name}")
     return (

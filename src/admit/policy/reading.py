@@ -46,7 +46,7 @@ def read_document(source: Source) -> Document:
     _kinds(top, outcomes)
     rules = tuple(rule_of(one, signals, outcomes) for one in top.tables("rule", MAX_RULES))
     document = Document(
-        name=top.word("name"),
+        name=_name(top),
         rules_on=rules_on,
         check=top.word("check") if rules_on == "node" else "",
         about=top.text("about"),
@@ -76,6 +76,14 @@ def _top(source: Source) -> TableReader:
             raise top.error(key, f"no {key}", allowed=words, do=f"write {key} = {quoted(words[0])}")
     top.choice("schema", (SCHEMA,))
     return top
+
+
+def _name(top: TableReader) -> str:
+    """Read what the policy is called."""
+    name = top.text("name")
+    if not name.strip():
+        raise top.error("name", "name is empty", allowed="a few words")
+    return name
 
 
 def _sub(top: TableReader, table: str) -> TableReader:
