@@ -11,15 +11,23 @@ EDGES: dict[str, str] = {
 """Rooms that touch the world by design, all of their modules."""
 
 BOUNDARY: dict[str, str] = {
+    "admit.abstain.files": "reads and writes the abstentions",
     "admit.evidence.context": "reads and writes the file that hands a run's context to its child process",
     "admit.evidence.files": "reads evidence documents",
+    "admit.evidence.read": "finds evidence documents",
     "admit.evidence.write": "appends evidence documents",
     "admit.freeze.files": "reads and writes the register",
     "admit.launch.child": "starts the test command and watches how it ends",
     "admit.ledger.sqlite": "the ledger's connection",
     "admit.ledger.sqlite_errors": "names what went wrong with it",
     "admit.ledger.sqlite_file": "opens the ledger's file",
+    "admit.lock.hashing": "reads what it hashes",
+    "admit.lock.walk": "lists the pinned files",
+    "admit.lock.workers": "hashes on all cores",
+    "admit.policy.compile": "writes the module of shipped policies, at a developer's wish",
+    "admit.policy.files": "reads policies and tables of cases",
     "admit.repository.git": "asks git",
+    "admit.starter.look": "looks at a repository for `admit init`",
 }
 """Single modules of the other rooms, and what each touches. A line that is no longer needed fails."""
 
@@ -33,6 +41,11 @@ WORLD: frozenset[str] = frozenset(
     """.split()
 )
 """Modules of the standard library that read or change something outside the values passed in."""
+
+PURE_NAMES: frozenset[str] = frozenset(
+    {"os.PathLike", "pathlib.PurePath", "pathlib.PurePosixPath", "pathlib.PureWindowsPath"}
+)
+"""Names that may be imported from such a module, one by one: they only name or spell."""
 
 WORLD_CALLS: frozenset[str] = frozenset({"open", "input", "print", "breakpoint", "eval", "exec", "__import__"})
 """Built-in functions that do."""

@@ -26,14 +26,14 @@ class Source(NamedTuple):
         return self.name == room or self.name.startswith(f"{room}.")
 
     def imported(self) -> list[tuple[int, str]]:
-        """Return (line, dotted name) of each import; of `from a import b` both `a` and `a.b`."""
+        """Return (line, dotted name) of each import; of `from a import b` it is `a.b`."""
         found: list[tuple[int, str]] = []
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
                 found += [(node.lineno, alias.name) for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
                 origin = self._origin(node)
-                found += [(node.lineno, name) for alias in node.names for name in (origin, f"{origin}.{alias.name}")]
+                found += [(node.lineno, f"{origin}.{alias.name}") for alias in node.names]
         return found
 
     def _origin(self, node: ast.ImportFrom) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,6 +32,4 @@ def test_importing_the_package_says_that_it_is_typed() -> None:
 
 
 def test_each_module_says_what_lives_there(sources: list[Any]) -> None:
-    import ast
-
     assert [source.path for source in sources if not ast.get_docstring(source.tree)] == []
