@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from admit.core.context import LockedNodes, RunContext
 from admit.core.signals import FREEZE_GATE, LOCK_STATES
@@ -14,16 +14,15 @@ from admit.evidence.files import read_whole
 from admit.evidence.instant import INSTANT, utc_instant
 from admit.evidence.record import node_record
 from admit.evidence.strict import LIMITS, Limits, read_object
-from admit.evidence.wire import CONTEXT_SCHEMA, node_keys
+from admit.evidence.wire import CONTEXT_FILE, CONTEXT_SCHEMA, node_keys
+
+__all__ = ["CONTEXT_FILE", "context_bytes", "context_of", "read_context", "write_context"]
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from admit.core.context import Scalar
     from admit.core.records import NodeRecord
-
-CONTEXT_FILE: Final = "context.json"
-"""The run context's name in an evidence folder."""
 
 
 def write_context(path: str | os.PathLike[str], context: RunContext) -> None:

@@ -21,10 +21,10 @@ class Limits(NamedTuple):
     or key, `digits` one number as written.
     """
 
-    document_bytes: int = 1 << 30
-    value_bytes: int = 1 << 26
-    line_bytes: int = 1 << 20
-    depth: int = 16
+    document_bytes: int = 2_000_000_000
+    value_bytes: int = 64_000_000
+    line_bytes: int = 16_000_000
+    depth: int = 32
     nodes: int = 5_000_000
     string_chars: int = 1 << 16
     digits: int = 100

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from io import BytesIO
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from admit.core.records import Closing
@@ -160,7 +161,7 @@ def _survey(stream: BinaryIO, name: str, limits: Limits) -> Survey:
     sha, count, number, last = hashlib.sha256(), 0, 0, b""
     for block in blocks_of(stream, name, limits=limits):
         sha.update(block)
-        for last in block.splitlines(keepends=True):
+        for last in BytesIO(block):
             number += 1
             _check_line(last, f"{name}:{number}", first=number == 1)
             count += last.startswith(_NODE)

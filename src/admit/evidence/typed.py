@@ -1,0 +1,138 @@
+"""Decode written node records with a typed decoder, where that is sure to read what the strict reader would."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol
+
+from admit.core.records import Examples, NodeRecord
+from admit.core.signals import CheckState, FlakeState, LockState, Why
+from admit.evidence.instant import utc_instant
+from admit.evidence.record import MOST_ATTEMPTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PLAN: Final = b'{"record":"plan",'
+
+
+class WrittenNode(Protocol):
+    """A node record as it stands on disk; the fields of `NodeRecord`, the expiry as it was spelled."""
+
+    node: str
+    check: CheckState
+    fixture_lock: LockState
+    flake_status: FlakeState
+    fixture_manifest: str | None
+    seed: int | str | None
+    freeze_expires: str | None
+    why: Why | None
+    message: str
+    counterexample: str
+    reproduce: str
+    attempts: int
+    flaky: bool
+    examples: Examples | None
+
+
+class TypedReader:
+    """Reads blocks of node records of one gate, as a writer of ours appends them.
+
+    A typed decoder refuses unknown keys, unknown words and wrong types, but lets a key stand twice. So a block counts
+    only if it equals its own encoding, which names each key once. Lines with blanks, another order of keys, a key twice
+    or anything that is wrong are left to the strict reader.
+    """
+
+    __slots__ = ("_decode", "_encode", "_errors", "_plan")
+
+    def __init__(self, gate: str) -> None:
+        import msgspec
+
+        self._decode = msgspec.json.Decoder(_kind(gate)).decode_lines
+        self._plan = msgspec.json.Decoder(_plan_kind()).decode_lines
+        self._encode = msgspec.json.Encoder().encode_lines
+        self._errors = (msgspec.DecodeError, RecursionError)
+
+    def read(self, block: bytes) -> Sequence[WrittenNode] | None:
+        """Return the node records in a block of whole lines, None where the strict reader has to look."""
+        try:
+            found: Sequence[WrittenNode] = self._decode(block)
+        except self._errors:
+            return None
+        return found if self._encode(found) == block else None
+
+    def read_plan(self, line: bytes) -> Sequence[str] | None:
+        """Return the nodes of a plan record's line, None where the strict reader has to look."""
+        if not line.startswith(_PLAN):
+            return None
+        try:
+            found = self._plan(line)
+        except self._errors:
+            return None
+        nodes: Sequence[str] = found[0].nodes
+        return nodes if self._encode(found) == line else None
+
+
+def record_of(found: WrittenNode) -> NodeRecord | None:
+    """Return a written record as a typed value, None where the strict reader has to say what is wrong."""
+    expires = None if found.freeze_expires is None else utc_instant(found.freeze_expires)
+    if expires is None and (found.freeze_expires is not None or found.flake_status == "frozen"):
+        return None
+    if found.check == "pass" and found.why is not None and not found.flaky:
+        return None
+    seen = found.examples
+    return NodeRecord(
+        found.node,
+        found.check,
+        found.fixture_lock,
+        found.flake_status,
+        expires,
+        found.fixture_manifest,
+        found.seed,
+        found.why,
+        found.message,
+        found.counterexample,
+        found.reproduce,
+        found.attempts,
+        found.flaky,
+        None if seen is None else Examples(seen.ran, seen.valid, seen.max),
+    )
+
+
+def _plan_kind() -> Any:
+    from msgspec import Meta, defstruct
+
+    nodes = list[Annotated[str, Meta(min_length=1)]]
+    return defstruct("WrittenPlan", [("nodes", nodes)], tag_field="record", tag="plan", forbid_unknown_fields=True)
+
+
+def _kind(gate: str) -> Any:
+    from msgspec import Meta, defstruct
+
+    count = Annotated[int, Meta(ge=0)]
+    some = Annotated[str, Meta(min_length=1)]
+    seen = defstruct("Seen", [("ran", count), ("valid", count), ("max", count)], forbid_unknown_fields=True, gc=False)
+    return defstruct(
+        "WrittenNode",
+        [
+            ("node", some),
+            ("check", CheckState),
+            ("fixture_lock", LockState),
+            ("flake_status", FlakeState),
+            ("fixture_manifest", some | None, None),
+            ("seed", int | some | None, None),
+            ("freeze_expires", some | None, None),
+            ("why", Why | None, None),
+            ("message", str, ""),
+            ("counterexample", str, ""),
+            ("reproduce", str, ""),
+            ("attempts", Annotated[int, Meta(ge=1, le=MOST_ATTEMPTS)], 1),
+            ("flaky", bool, False),
+            ("examples", seen | None, None),
+        ],
+        tag_field="record",
+        tag="node",
+        rename={"check": gate},
+        forbid_unknown_fields=True,
+        omit_defaults=True,
+        gc=False,
+    )
