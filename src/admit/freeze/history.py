@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from admit.core import records as r
 from admit.core.signals import FREEZE_GATE
-from admit.freeze.instant import Refused
+from admit.freeze.instant import Refused, counted
 from admit.freeze.reach import parts_of, reaches
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def flake_seen(history: History) -> str | Refused:
     first = flaky[0]
     more = len(first.digests) - NAMED
     named = ", ".join(first.digests[:NAMED]) + (f" and {more} more" if more > 0 else "")
-    others = f"; and on {len(flaky) - 1} other commits" if len(flaky) > 1 else ""
+    others = f"; and on {counted(len(flaky) - 1, 'other commit')}" if len(flaky) > 1 else ""
     return f"{first.text}: {named}{others}"
 
 

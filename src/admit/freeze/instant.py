@@ -80,17 +80,18 @@ def time_left(expires: datetime, now: datetime) -> str:
     if left <= timedelta(0):
         return f"expired {_ago(-left)}"
     if left >= timedelta(days=1):
-        return _counted(left.days, "day")
+        return counted(left.days, "day")
     hours = left // timedelta(hours=1)
-    return _counted(hours, "hour") if hours else "under an hour"
+    return counted(hours, "hour") if hours else "under an hour"
 
 
 def _ago(since: timedelta) -> str:
     if since >= timedelta(days=1):
-        return f"{_counted(since.days, 'day')} ago"
+        return f"{counted(since.days, 'day')} ago"
     hours = since // timedelta(hours=1)
-    return f"{_counted(hours, 'hour')} ago" if hours else "just now"
+    return f"{counted(hours, 'hour')} ago" if hours else "just now"
 
 
-def _counted(number: int, unit: str) -> str:
+def counted(number: int, unit: str) -> str:
+    """Return a number with its unit, in the plural unless it is one."""
     return f"{number} {unit}" if number == 1 else f"{number} {unit}s"

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from admit.errors import one_line
-from admit.freeze.instant import rfc3339, time_left
+from admit.freeze.instant import counted, rfc3339, time_left
 from admit.freeze.register import in_force
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def summary(register: Register, now: datetime) -> str:
     states = [row.state for row in rows(register, now)]
     unreadable = register.total - len(states)
     counts = [
-        f"{register.total} {'freeze' if register.total == 1 else 'freezes'}",
+        counted(register.total, "freeze"),
         f"{states.count('in force')} in force",
     ]
     counts += [f"{number} expired"] if (number := states.count("expired")) else []
@@ -173,7 +173,7 @@ def due_json(found: Due) -> str:
 
 def _due_title(found: Due) -> str:
     hours = int(found.within / timedelta(hours=1))
-    span = f"{hours // 24} days" if hours % 24 == 0 else f"{hours} hours"
+    span = counted(hours // 24, "day") if hours % 24 == 0 else counted(hours, "hour")
     if not found.rows:
         return one_line(f"{found.where}: nothing expires within {span}")
     over = sum(row.entry.is_over(found.now) for row in found.rows)
