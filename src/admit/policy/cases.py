@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from admit.errors import InputError
 from admit.policy.lines import Source
-from admit.policy.tables import TableReader, quoted
+from admit.policy.tables import parsed, quoted
 
 if TYPE_CHECKING:
     from admit.core.ladder import Ladder, Rule, States
+    from admit.policy.tables import TableReader
 
 SCHEMA: Final = "admit.policy-cases/1"
 TOP_KEYS: Final = (("schema", "case"), ())
@@ -49,11 +48,7 @@ def read_cases(text: str, where: str, ladder: Ladder) -> tuple[Case, ...]:
         InputError: no case at all, an unknown key, signal, state, outcome or reason, a signal that a case leaves out,
             or two cases for one combination.
     """
-    source = Source(where, text)
-    try:
-        top = TableReader(source, tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(where, f"no TOML: {error}", do="mend the syntax there") from error
+    top = parsed(Source(where, text))
     if "schema" not in top.values:
         raise top.error("schema", "no schema", allowed=SCHEMA, do=f"write schema = {quoted(SCHEMA)}")
     top.choice("schema", (SCHEMA,))

@@ -30,10 +30,15 @@ class Source:
         self.where, self.text = where, text
 
     def at(self, table: str = "", index: int = 0, key: str = "") -> str:
-        """Return `where:line` of a key, or else of its table, or else the text's name alone."""
-        lines = [line for line in _lines(self.text) if (line.table, line.place) == (table, index)]
-        numbers = [line.number for line in lines if line.key == key] or [line.number for line in lines if table][:1]
-        return f"{self.where}:{numbers[0]}" if numbers else self.where
+        """Return `where:line` of a key, or else of its table, or else the text's name alone.
+
+        At the top of the file a key may also be a table of its own.
+        """
+        every = _lines(self.text)
+        lines = [line for line in every if (line.table, line.place) == (table, index)]
+        found = [line for line in lines if line.key == key]
+        found = found or (lines if table else [line for line in every if key and line.table == key])
+        return f"{self.where}:{found[0].number}" if found else self.where
 
 
 def _lines(text: str) -> list[Line]:

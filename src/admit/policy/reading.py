@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import TYPE_CHECKING, cast, get_args
 
 from admit.core.signals import CHECK_STATES, EXIT_OF_KIND, GATE_STATES, Outcome, Signal
-from admit.errors import InputError
 from admit.policy.clauses import order_of, region_of, rule_of
 from admit.policy.document import (
     CLEAN,
@@ -22,7 +20,7 @@ from admit.policy.document import (
     Document,
 )
 from admit.policy.model import EvidenceOptions, Flaky, NoBase, RulesOn
-from admit.policy.tables import TableReader, quoted
+from admit.policy.tables import TableReader, parsed, quoted
 
 if TYPE_CHECKING:
     from admit.core.signals import Kind
@@ -65,12 +63,7 @@ def read_document(source: Source) -> Document:
 
 def _top(source: Source) -> TableReader:
     """Parse the text and check that it says it is a policy."""
-    try:
-        top = TableReader(source, tomllib.loads(source.text))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(source.where, f"no TOML: {error}", do="mend the syntax there") from error
-    except RecursionError as error:
-        raise InputError(source.where, "no TOML: nested too deep", do="a policy nests three tables at most") from error
+    top = parsed(source)
     for key, words in (("schema", (SCHEMA,)), ("rules_on", get_args(RulesOn))):
         if key not in top.values:
             raise top.error(key, f"no {key}", allowed=words, do=f"write {key} = {quoted(words[0])}")

@@ -47,7 +47,7 @@ def refuse_open_doors(document: Document, ladder: Ladder, source: Source) -> Non
         elif text.all and _reaches_region(rule, ladder):
             raise _rule(source, index).error(
                 "all",
-                f"all of clean states gives {rule.outcome.name}, and a gate added later would take some from it",
+                f"says all of clean states and gives {rule.outcome.name}, so a gate added later would free some",
                 do="name the signals in when instead",
             )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from typing import TYPE_CHECKING, Final
 
 from admit.errors import InputError
@@ -21,6 +22,9 @@ _TYPES: Final[dict[type, str]] = {
     list: "a list",
     dict: "a table",
 }
+TABLES: Final = ("signal", "outcome", "rule", "case")
+"""Keys at the top of a file that hold a list of tables."""
+
 WORD_RULE: Final = "letters, digits, _ . and -, beginning with a letter or digit"
 
 
@@ -62,7 +66,8 @@ class TableReader:
                 )
         for key in required:
             if key not in self.values:
-                raise self.error(key, f"no {key}", do=f"write {key} = …")
+                is_list = not self.table and key in TABLES
+                raise self.error(key, f"no {key}", do=f"add a [[{key}]]" if is_list else f"write {key} = …")
 
     def text(self, key: str) -> str:
         """Return a string on one line; empty if the key is not there.
@@ -169,6 +174,22 @@ class TableReader:
     def mistyped(self, key: str, value: object, allowed: str) -> InputError:
         """Return the refusal of a value of the wrong type, to be raised."""
         return self.error(key, f"{key} holds {_TYPES.get(type(value), 'a date or time')}", allowed=allowed)
+
+
+def parsed(source: Source) -> TableReader:
+    """Parse a text as TOML and return the reader of its top.
+
+    Raises:
+        InputError: it is not TOML, with the line if the parser names one.
+    """
+    try:
+        return TableReader(source, tomllib.loads(source.text))
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"at line (\d+)", str(error))
+        where = f"{source.where}:{line[1]}" if line else source.where
+        raise InputError(where, f"no TOML: {error}", do="mend the syntax there") from error
+    except RecursionError as error:
+        raise InputError(source.where, "no TOML: nested too deep", do="write fewer brackets") from error
 
 
 def quoted(value: str) -> str:
