@@ -270,7 +270,7 @@ def test_check_says_which_frozen_nodes_a_run_does_not_have(freeze: Freeze, tmp_p
     assert answer == Answer(
         0,
         "admit.freezes.toml: ok: 2 freezes, 2 in force\n"
-        "note: admit.freezes.toml line 7, entry 2 (old.py::test_x): no test of this name ran: "
+        "note: admit.freezes.toml line 8, entry 2 (old.py::test_x): no test of this name ran: "
         "renamed or deleted, so the freeze reaches nothing; @ben: thaw it\n",
         "",
     )
