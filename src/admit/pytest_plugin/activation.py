@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from admit.errors import AdmitError
+from admit.errors import AdmitError, UsageError
 from admit.pytest_plugin import terms as terms_of_run
 from admit.pytest_plugin.hypothesis_pin import Pin
 from admit.pytest_plugin.observer import Observer
 from admit.pytest_plugin.terms import VARIABLE
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from admit.core.context import RunContext
     from admit.pytest_plugin.terms import Terms
 
 _PIN: Final = pytest.StashKey[Pin]()
-_CONTEXT: Final = pytest.StashKey["RunContext | None"]()
+_CONTEXT: Final = pytest.StashKey["RunContext | str"]()
 
 
 def pin_early(config: pytest.Config) -> None:
@@ -29,7 +28,7 @@ def pin_early(config: pytest.Config) -> None:
     text = os.environ.get(VARIABLE)
     if text is None:
         context = _context(config, config.known_args_namespace.admit)
-        if context is not None:
+        if not isinstance(context, str):  # else `activate` says so: until then pytest captures standard error
             _pin(config, terms_of_run.terms_of(context, os.getpid()))
     elif "PYTEST_XDIST_WORKER" in os.environ:
         terms = _terms(text)
@@ -49,7 +48,8 @@ def activate(config: pytest.Config) -> None:
 def _record(config: pytest.Config) -> None:
     folder: str = config.getoption("admit")
     context = _context(config, folder)
-    if context is None:
+    if isinstance(context, str):
+        _refuse(context)
         return
     from admit.pytest_plugin.recorder import Recorder
 
@@ -87,20 +87,20 @@ def _pin(config: pytest.Config, terms: Terms) -> Pin:
     return pin
 
 
-def _context(config: pytest.Config, folder: str) -> RunContext | None:
-    """Return the run context, read once; None, said aloud, where there is none to read: then nothing is recorded."""
+def _context(config: pytest.Config, folder: str) -> RunContext | str:
+    """Return the run context, read once, or why there is none: then nothing is recorded."""
     if _CONTEXT not in config.stash:
-        config.stash[_CONTEXT] = None
         try:
-            config.stash[_CONTEXT] = _read_context(_absolute(config, folder), config.rootpath)
+            config.stash[_CONTEXT] = _read_context(config, _absolute(config, folder))
         except AdmitError as error:
-            _refuse(str(error))
+            config.stash[_CONTEXT] = str(error)
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not stop the user's tests
-            _refuse(f"{type(error).__name__}: {error}")
+            config.stash[_CONTEXT] = f"{type(error).__name__}: {error}"
     return config.stash[_CONTEXT]
 
 
-def _read_context(folder: str, root: Path) -> RunContext:
+def _read_context(config: pytest.Config, folder: str) -> RunContext:
+    _check_spelling(config, folder)
     path = os.path.join(folder, "context.json")
     if os.path.lexists(path):
         from admit.evidence.context import read_context
@@ -108,7 +108,18 @@ def _read_context(folder: str, root: Path) -> RunContext:
         return read_context(path)
     from admit.wiring import run_context
 
-    return run_context(root)
+    return run_context(config.rootpath)
+
+
+def _check_spelling(config: pytest.Config, folder: str) -> None:
+    # before plugins are loaded pytest takes DIR in `--admit DIR` for a test path, and looks for its root directory from
+    # there: every node id would be another one
+    given = shlex.split(os.environ.get("PYTEST_ADDOPTS", "")) + [str(arg) for arg in config.invocation_params.args]
+    start = os.fspath(config.invocation_params.dir)
+    if "--admit" in given and os.path.commonpath([start, os.path.realpath(folder)]) != start:
+        raise UsageError(
+            "--admit", f"{folder} stands apart from the option", do="write --admit=DIR, with an equals sign"
+        )
 
 
 def _refuse(text: str) -> None:

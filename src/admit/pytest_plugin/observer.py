@@ -135,7 +135,8 @@ class Observer:
         if property_run is not None and reading is None and not property_run.valid:
             count = "what ran could not be counted" if property_run.valid is None else "no valid example was run"
             reading = Reading("not_run", "vacuous", count)
-        self._worst = worse(self._worst, reading)
+        if when != "teardown":  # tear-downs are always reported
+            self._worst = worse(self._worst, reading)
         note = {"reading": None if reading is None else list(reading), "outcome": report.outcome}
         if property_run is not None:
             note["property"] = list(property_run)

@@ -164,10 +164,16 @@ class _Test:
 
 
 def _descends(settings: Any, profile: Any) -> bool:
-    """Return whether a test's settings start from the gate's profile, so that what differs is the test's own wish."""
+    """Return whether a test's settings start from the gate's profile, so that what differs is the test's own wish.
+
+    Another registered profile on the way was in force instead of the gate's, whatever it was derived from.
+    """
+    profiles = getattr(type(profile), "_profiles", {}).values()
     while settings is not None:
         if settings is profile:
             return True
+        if any(settings is other for other in profiles):
+            return False
         settings = getattr(settings, "_fallback", None)
     return False
 

@@ -49,13 +49,9 @@ class Recorder:
     def broken(self, error: BaseException) -> None:
         """Stop recording, for good: an error of the recorder's own must not look like a clean run."""
         self._trouble = self._trouble or f"{type(error).__name__}: {error}"
-        self._say()
         if self._documents is not None:
             self._documents.abandon()
             self._documents = None
-
-    def _say(self) -> None:
-        sys.stderr.write(f"admit: recording failed, the gates count as not run: {self._trouble}\n")
 
     # ------------------------------------------------------------ the session
 
@@ -81,9 +77,8 @@ class Recorder:
             self._end()
         except Exception as error:  # noqa: BLE001 - as above
             self.broken(error)
-        else:
-            if self._trouble:
-                self._say()  # while tests run, standard error may be captured
+        if self._trouble:  # said here, because while tests run standard error may be captured
+            sys.stderr.write(f"admit: recording failed, the gates count as not run: {self._trouble}\n")
 
     def _end(self) -> None:
         documents, session = self._documents, self._session

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+from typing import Any, NamedTuple
+
+import pytest
+
+from admit.core.context import RunContext
+from admit.core.records import Document
+from admit.evidence.context import write_context
+from admit.evidence.read import read_document
+
+PROFILE = {"max_examples": 25, "deadline": None, "derandomize": False, "print_blob": True, "database": None}
+
+
+def a_context(**changes: Any) -> RunContext:
+    """Return a run context as a launcher writes it, with some fields changed."""
+    plain = RunContext(
+        patch_id="pr-7",
+        head="a" * 40,
+        base="b" * 40,
+        dirty=False,
+        run_id="run",
+        nonce="n0nce",
+        lane="default",
+        shard=1,
+        shards=1,
+        attempt=1,
+        property_markers=(),
+        property_paths=(),
+        lock="match",
+        locked=(),
+        fixture_manifest="sha256:" + "c" * 64,
+        seed=0,
+        profile=PROFILE,
+        frozen={},
+        register=(),
+        launched=False,
+    )
+    return plain._replace(**changes)
+
+
+class Session(NamedTuple):
+    """What one pytest process left behind."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    folder: Path
+
+    def paths(self, gate: str) -> list[Path]:
+        return sorted(self.folder.glob(f"{gate}.*.jsonl"))
+
+    def lines(self, gate: str) -> list[dict[str, Any]]:
+        """Return the raw records of a gate's only document."""
+        (path,) = self.paths(gate)
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+    def every(self, gate: str, node: str) -> list[dict[str, Any]]:
+        return [line for line in self.lines(gate) if line["record"] == "node" and line["node"] == node]
+
+    def node(self, gate: str, node: str) -> dict[str, Any]:
+        """Return the only record of a node, the check under the key `check`."""
+        found = self.every(gate, node)
+        assert len(found) == 1, f"{len(found)} records of {node}: {self.stdout}\n{self.stderr}"
+        return found[0] | {"check": found[0][gate]}
+
+    def verdict(self, gate: str, node: str) -> tuple[str, str | None, str]:
+        record = self.node(gate, node)
+        return record["check"], record.get("why"), record.get("message", "")
+
+    def names(self, gate: str) -> list[str]:
+        return [line["node"] for line in self.lines(gate) if line["record"] == "node"]
+
+    def planned(self, gate: str) -> list[str]:
+        return [node for line in self.lines(gate) if line["record"] == "plan" for node in line["nodes"]]
+
+    def ended(self, gate: str = "fixture_check") -> str | None:
+        """Return what the document's end mark says, None where it has none."""
+        return next((line["ended"] for line in self.lines(gate) if line["record"] == "finish"), None)
+
+    def document(self, gate: str) -> Document:
+        (path,) = self.paths(gate)
+        return read_document(path)
+
+
+class Project:
+    """A small project in a folder of its own, whose tests real pytest processes run with the plugin."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root / "project"
+        self.root.mkdir()
+        self.folder = root / "evidence"
+        self.folder.mkdir()
+        self.write("pytest.ini", "[pytest]\n")
+
+    def write(self, name: str, text: str) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text), encoding="utf-8")
+
+    def command(self, *args: str, plugins: tuple[str, ...] = ()) -> list[str]:
+        named = [part for plugin in ("admit", *plugins) for part in ("-p", plugin)]
+        return [sys.executable, "-m", "pytest", *named, "-p", "no:cacheprovider", f"--admit={self.folder}", *args]
+
+    def environment(self, **changes: str) -> dict[str, str]:
+        # the run that tests the plugin may itself be recorded, run under xdist, or on a CI machine
+        foreign = ("PYTEST_", "ADMIT_", "HYPOTHESIS_", "COV_")
+        env = {key: value for key, value in os.environ.items() if not key.startswith(foreign) and key != "CI"}
+        return env | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1", **changes}
+
+    def run(
+        self,
+        *args: str,
+        plugins: tuple[str, ...] = (),
+        context: RunContext | None = None,
+        env: dict[str, str] | None = None,
+    ) -> Session:
+        """Run pytest once; `context` is what a launcher wrote."""
+        write_context(self.folder / "context.json", context or a_context())
+        done = subprocess.run(
+            self.command(*args, plugins=plugins),
+            cwd=self.root,
+            env=self.environment(**(env or {})),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=120,
+            check=False,
+        )
+        return Session(done.returncode, done.stdout, done.stderr, self.folder)
+
+
+@pytest.fixture(scope="session")
+def new_project(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Project]:
+    """Return a maker of projects, for modules that play many situations in one run."""
+    return lambda: Project(tmp_path_factory.mktemp("plugin"))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def context() -> Callable[..., RunContext]:
+    return a_context
