@@ -39,6 +39,12 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     Setting("gates.property_paths", list, [], "path patterns whose tests are property tests"),
     Setting("lock.manifest", str, "admit.sha256", "manifest of pinned files, `sha256sum` format"),
     Setting("lock.file", str, "admit.lock", "lock file beside it: links, modes, seed, Hypothesis settings, versions"),
+    Setting(
+        "lock.versions",
+        list,
+        ["pytest", "hypothesis"],
+        "distributions whose version is pinned; another is drift (contract L3)",
+    ),
     Setting("hypothesis.seed", int, 0, "seed that property tests run under"),
     Setting("hypothesis.max_examples", int, 100, "examples a property, where the test says nothing itself"),
     Setting("hypothesis.stateful_step_count", int, 50, "steps of a state machine, where the test says nothing itself"),

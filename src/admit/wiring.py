@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from admit.core.records import NodeRecord
 from admit.errors import EvidenceError, InputError
@@ -15,13 +15,17 @@ from admit.settings import FILE, Settings, hypothesis_profile, read_settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    Progress = Callable[[int, int, int], None]
+
     from admit.adjudicate import Case
-    from admit.core.context import RunContext
+    from admit.core.context import RunContext, Scalar
     from admit.core.decision import Decision
     from admit.core.records import Document
     from admit.core.rollup import RegisterState
     from admit.evidence.strict import Limits
     from admit.freeze.register import Register
+    from admit.lock.pinned import Instrument, LockText
+    from admit.lock.report import LockReport
     from admit.policy import Policy
 
 
@@ -285,8 +289,84 @@ def _base_moved(space: Workspace, asked: Asked, router: Policy, documents: tuple
     return ""
 
 
+def _instrument(space: Workspace) -> Instrument:
+    """Return what the settings say that tests are measured with, and the versions that are installed here (contract L3)."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    from admit.lock.pinned import instrument
+
+    versions: dict[str, str] = {}
+    for name in space.settings.words("lock.versions"):
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue  # what is not installed measures nothing; pinned and gone, it is a difference
+    return instrument(space.settings.number("hypothesis.seed"), hypothesis_profile(space.settings), versions)
+
+
+def pinned_instrument(space: Workspace) -> Instrument:
+    """Return what the lock file pins that tests are measured with; what the settings say where there is no lock."""
+    from admit.lock.pinned import read_lock
+
+    text = _lock_text(space)
+    return _instrument(space) if text.lock is None else read_lock(text.lock, text.lock_name).instrument
+
+
+def _lock_text(space: Workspace) -> LockText:
+    from admit.lock.check import read_lock_files
+
+    names = space.settings.text("lock.manifest"), space.settings.text("lock.file")
+    return read_lock_files(os.fspath(space.root), manifest_name=names[0], lock_name=names[1])
+
+
+def check_lock(space: Workspace, *, fast: bool = False, progress: Progress | None = None) -> LockReport:
+    """Return what differs between what is pinned and what is there (contract L2).
+
+    Args:
+        space: the workspace.
+        fast: trust a stat cache; the report is then no evidence (L6).
+        progress: called with how far hashing is.
+
+    Raises:
+        InputError: manifest or lock file cannot be understood.
+    """
+    from admit.lock.check import check
+    from admit.lock.pinned import InForce
+
+    ours = _instrument(space)
+    cache = os.fspath(space.root / ".admit" / "stat-cache") if fast else None
+    return check(
+        os.fspath(space.root),
+        _lock_text(space),
+        in_force=InForce(ours.seed, ours.profile(), dict(ours.versions)),
+        fast_cache=cache,
+        progress=progress,
+    )
+
+
+def write_lock(space: Workspace, progress: Progress | None = None) -> str:
+    """Pin the configured sets and return what was pinned, in words (contract L5: a person's act).
+
+    Raises:
+        InputError: something cannot be pinned.
+        LedgerError: a file cannot be written.
+    """
+    from admit.lock.pinned import PinnedSet
+    from admit.lock.write import LockNames, write
+
+    names = LockNames(space.settings.text("lock.manifest"), space.settings.text("lock.file"))
+    sets = [PinnedSet(one.name, one.paths, one.nodes) for one in space.settings.sets]
+    lock = write(os.fspath(space.root), sets, instrument=_instrument(space), names=names, progress=progress)
+    return f"{names.manifest} and {names.lock}: {lock.files} files in {len(lock.sets)} sets, {len(lock.links)} links"
+
+
 def run_context(
-    root: Path, *, patch_id: str | None = None, base: str | None = None, launched: bool = False, progress: bool = False
+    root: Path,
+    *,
+    patch_id: str | None = None,
+    base: str | None = None,
+    launched: bool = False,
+    progress: Progress | None = None,
 ) -> RunContext:
     """Return what a run is told before it starts: ids from git, states from the trusted files, checked now.
 
@@ -295,7 +375,7 @@ def run_context(
         patch_id: the patch's id; the branch's name or the commit by default.
         base: the commit that the patch is to be merged into, if one is named.
         launched: whether a parent process watches the run.
-        progress: whether to show how far hashing is, on a terminal.
+        progress: called with how far hashing is.
 
     Raises:
         InputError: git or a control file cannot be read.
@@ -304,10 +384,13 @@ def run_context(
 
     from admit.core.context import RunContext
     from admit.freeze.register import in_force, records
+    from admit.lock.report import locked_nodes
 
     space = workspace(root)
     checkout, now = look(space.root), clock()
-    locked = lock_states(space, progress=progress)
+    report = check_lock(space, progress=progress)
+    lock, locked = locked_nodes(report)
+    pinned = pinned_instrument(space)
     frozen: dict[str, str] = {}
     entries: tuple[NodeRecord, ...]
     try:
@@ -334,11 +417,11 @@ def run_context(
         attempt=1,
         property_markers=space.settings.words("gates.property_markers"),
         property_paths=space.settings.words("gates.property_paths"),
-        lock=locked.worst,
-        locked=locked.tied,
-        fixture_manifest=locked.manifest,
-        seed=locked.seed,
-        profile=locked.profile,
+        lock=lock,
+        locked=locked,
+        fixture_manifest=report.manifest,
+        seed=0 if pinned.seed is None else pinned.seed,
+        profile=cast("Mapping[str, Scalar | tuple[str, ...]]", pinned.profile()),
         frozen=frozen,
         register=entries,
         launched=launched,

@@ -12,6 +12,16 @@ from admit.cli.commands import COMMANDS, Command
 from admit.errors import AdmitError, UsageError, one_line
 
 
+WIDTH = 100
+
+
+class Help(RawDescriptionHelpFormatter):
+    """Help of one width: asking for the terminal's imports `shutil`, which every cold start would pay for."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=WIDTH)
+
+
 class Parser(ArgumentParser):
     """An argument parser whose errors are admit's own: 2 is a disposition here, so a usage error is 64."""
 
@@ -83,7 +93,7 @@ def parser_of(command: Command) -> Parser:
         prog=f"admit {command.name}",
         description=command.help,
         epilog=f"example:\n  {command.example}",
-        formatter_class=RawDescriptionHelpFormatter,
+        formatter_class=Help,
         allow_abbrev=False,
     )
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING
 
+from admit.cli.progress import bar
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+
+    from admit.lock.report import LockReport
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -40,11 +45,42 @@ def run(args: Namespace) -> int:
 
     space = workspace()
     if args.verb == "write":
-        sys.stdout.write(f"wrote {write_lock(space, progress=sys.stderr.isatty())}\n")
+        sys.stdout.write(f"wrote {write_lock(space, progress=bar())}\n")
         return 0
-    from admit.lock import report_text
     from admit.wiring import check_lock
 
-    report = check_lock(space, fast=args.fast, progress=sys.stderr.isatty())
-    sys.stdout.write(report_text(report, args.format, whole=args.verb == "diff"))
-    return 0 if report.state == "match" or args.verb == "diff" else 2
+    report = check_lock(space, fast=args.fast, progress=bar())
+    sys.stdout.write(_PRINT[args.format](report))
+    if args.verb == "diff":
+        return 0
+    return 0 if report.state == "match" else 2
+
+
+def _text(report: LockReport) -> str:
+    return "".join(f"{line}\n" for line in (report.summary, *(f"  {one.text}" for one in report.differences)))
+
+
+def _markdown(report: LockReport) -> str:
+    from admit.render.markdown import cell
+
+    return "".join(
+        f"{line}\n"
+        for line in (f"**{cell(report.summary)}**", "", *(f"- {cell(one.text)}" for one in report.differences))
+    )
+
+
+def _json(report: LockReport) -> str:
+    tree = {
+        "state": report.state,
+        "is_evidence": report.is_evidence,
+        "manifest": report.manifest,
+        "files": report.files,
+        "bytes": report.total_bytes,
+        "sets": [one._asdict() for one in report.sets],
+        "differences": [{**one._asdict(), "text": one.text} for one in report.differences],
+        "not_compared": list(report.not_compared),
+    }
+    return json.dumps(tree, indent=1) + "\n"
+
+
+_PRINT = {"text": _text, "json": _json, "markdown": _markdown}

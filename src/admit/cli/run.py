@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from admit.cli.decide import add_patch, answer
+from admit.cli.progress import bar
 from admit.errors import EvidenceError, InputError, LedgerError, UsageError
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _context(space: Workspace, args: argparse.Namespace) -> RunContext:
     shard, shards = _shard(args.shard)
     if args.attempt < 1:
         raise UsageError("--attempt", str(args.attempt), allowed="1, 2, 3 …")
-    context = run_context(space.root, patch_id=args.patch, base=args.base, launched=True, progress=sys.stderr.isatty())
+    context = run_context(space.root, patch_id=args.patch, base=args.base, launched=True, progress=bar())
     return context._replace(shard=shard, shards=shards, attempt=args.attempt, lane=args.lane or context.lane)
 
 
@@ -105,9 +106,16 @@ def _shard(text: str) -> tuple[int, int]:
 
 
 def _environment(folder: Path) -> Mapping[str, str]:
-    """Return the environment of the run: the plugin is asked for by a variable, so that make, tox and scripts pass it on."""
+    """Return the run's environment: the plugin is asked for by a variable, so that make, tox and scripts pass it on.
+
+    Where admit runs from a virtual environment that nobody activated, that environment's programs come first: the
+    plugin is beside this Python's pytest.
+    """
     asked = f"--admit={shlex.quote(os.fspath(folder.resolve()))}"
-    return {**os.environ, "PYTEST_ADDOPTS": f"{os.environ.get('PYTEST_ADDOPTS', '')} {asked}".strip()}
+    env = {**os.environ, "PYTEST_ADDOPTS": f"{os.environ.get('PYTEST_ADDOPTS', '')} {asked}".strip()}
+    if sys.prefix != sys.base_prefix:
+        env["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
+    return env
 
 
 def seal(folder: Path, ended: Exit) -> str:
