@@ -23,7 +23,9 @@ def test_every_default_has_its_type_and_every_row_says_what_it_does(row: object)
 
 
 def test_values_and_sets_are_read() -> None:
-    text = b'[run]\ntimeout_s = 5\n[lock.sets.data]\npaths = ["d/**"]\n[lock.sets.x]\npaths = ["x"]\nnodes = ["t.py::*"]\n'
+    text = (
+        b'[run]\ntimeout_s = 5\n[lock.sets.data]\npaths = ["d/**"]\n[lock.sets.x]\npaths = ["x"]\nnodes = ["t.py::*"]\n'
+    )
     settings = read_settings(text)
     assert settings.number("run.timeout_s") == 5
     assert settings.sets == (PinnedPaths("data", ("d/**",)), PinnedPaths("x", ("x",), ("t.py::*",)))
@@ -36,9 +38,13 @@ def test_values_and_sets_are_read() -> None:
         pytest.param(b"x = 1\n", "the key x stands outside a table", id="outside a table"),
         pytest.param(b'[run]\ntimeout_s = "5"\n', "run.timeout_s is '5'; allowed: a whole number", id="type"),
         pytest.param(b"[run]\ntimeout_s = true\n", "run.timeout_s is True; allowed: a whole number", id="bool"),
-        pytest.param(b"[run]\ntimeout_s = 0\n", "run.timeout_s is 0; allowed: a whole number of at least 1", id="range"),
+        pytest.param(
+            b"[run]\ntimeout_s = 0\n", "run.timeout_s is 0; allowed: a whole number of at least 1", id="range"
+        ),
         pytest.param(b'[run]\nlane = ""\n', "run.lane is empty", id="empty text"),
-        pytest.param(b"[run]\ncommand = [1]\n", r"run.command is \[1\]; allowed: a list of texts", id="list of numbers"),
+        pytest.param(
+            b"[run]\ncommand = [1]\n", r"run.command is \[1\]; allowed: a list of texts", id="list of numbers"
+        ),
         pytest.param(b"[lock.sets.a]\npaths = []\n", "lock.sets.a.paths is", id="a set without paths"),
         pytest.param(b"[lock.sets.a]\npath = ['x']\n", "lock.sets.a is", id="a set with an unknown key"),
         pytest.param(b"[lock]\nsets = 3\n", "lock.sets is not a table", id="sets"),
@@ -66,4 +72,6 @@ def test_the_hypothesis_profile_leaves_no_field_open_l3() -> None:
     from hypothesis import settings
 
     ours = set(hypothesis_profile(Settings()))
-    assert set(settings.default._attributes if hasattr(settings.default, "_attributes") else ours) <= ours | {"verbosity"}
+    assert set(settings.default._attributes if hasattr(settings.default, "_attributes") else ours) <= ours | {
+        "verbosity"
+    }

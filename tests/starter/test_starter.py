@@ -18,9 +18,15 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("names", "globs"),
     [
-        pytest.param(["tests/test_a.py", "tests/data/x.json", "tests/data/deep/y.csv"], ("tests/data/**",), id="a folder of data"),
+        pytest.param(
+            ["tests/test_a.py", "tests/data/x.json", "tests/data/deep/y.csv"], ("tests/data/**",), id="a folder of data"
+        ),
         pytest.param(["tests/test_a.py", "tests/x.json"], ("tests/*.json",), id="data beside code"),
-        pytest.param(["src/p/tests/test_a.py", "src/p/tests/__snapshots__/a.ambr"], ("src/p/tests/__snapshots__/**",), id="nested"),
+        pytest.param(
+            ["src/p/tests/test_a.py", "src/p/tests/__snapshots__/a.ambr"],
+            ("src/p/tests/__snapshots__/**",),
+            id="nested",
+        ),
         pytest.param(["tests/test_a.py", "tests/d/x[1]/y"], ("tests/d/**",), id="a name with glob characters inside"),
         pytest.param(["tests/test_a.py", "data/x.json"], ("admit.toml",), id="data that no test folder holds"),
         pytest.param(["a.py"], ("admit.toml",), id="nothing"),

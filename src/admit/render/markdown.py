@@ -15,7 +15,7 @@ def markdown(decision: Decision) -> str:
     """Return the whole decision; text from evidence is escaped, so that it cannot become markup."""
     rule = f"rule {decision.rule}: {decision.rule_text}" if decision.rule else decision.rule_text
     lines = [
-        f"**{cell(decision.outcome)}** `attribution={cell(decision.attribution)}`",
+        f"**{cell(decision.outcome)}** `attribution={code(decision.attribution)}`",
         "",
         f"{cell(rule)}. {cell(decision.detail)}",
     ]
