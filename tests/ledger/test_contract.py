@@ -175,6 +175,15 @@ def test_a_kind_or_key_that_is_no_word_is_refused(
     assert list(ledger.entries()) == []
 
 
+def test_a_kind_that_is_no_word_is_refused_before_its_key_is_looked_up(
+    ledger: Ledger, fill: Fill, now: datetime
+) -> None:
+    fill(ledger, 1)
+
+    with pytest.raises(LedgerError, match="^ledger kind: ''"):
+        ledger.append("", b"{}", now=now, key="fill-0")
+
+
 def test_an_instant_without_a_zone_leaves_no_entry(ledger: Ledger, now: datetime) -> None:
     with pytest.raises(ValueError, match="without a time zone"):
         ledger.append("decision", b"{}", now=now.replace(tzinfo=None), key="k")

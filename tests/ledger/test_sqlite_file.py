@@ -18,8 +18,9 @@ import pytest
 from admit.errors import LedgerError
 from admit.ledger.base import Entry, Ledger
 from admit.ledger.chain import first_misfit
-from admit.ledger.migrations import MIGRATIONS
+from admit.ledger.migrations import MIGRATIONS, Execute
 from admit.ledger.sqlite import SqliteLedger
+from admit.ledger.sqlite_file import create
 
 Fill = Callable[[Ledger, int], list[Entry]]
 
@@ -42,6 +43,28 @@ def test_the_folder_and_the_file_are_made(tmp_path: Path, fill: Fill) -> None:
         fill(ledger, 1)
 
     assert [entry.name for entry in path.parent.iterdir()] == ["ledger.db"]
+
+
+def test_a_ledger_is_whole_before_it_has_its_name(tmp_path: Path) -> None:
+    """One file, no companions, and write-ahead logging (2, 2) already in its header."""
+    create(str(tmp_path / "ledger.db"), MIGRATIONS)
+
+    assert [entry.name for entry in tmp_path.iterdir()] == ["ledger.db"]
+    assert (tmp_path / "ledger.db").read_bytes()[18:20] == b"\2\2"
+
+
+def test_whoever_is_first_keeps_the_name(tmp_path: Path, fill: Fill) -> None:
+    """Another ledger appears, with entries, between the look and the making."""
+    path = tmp_path / "ledger.db"
+
+    def make_another(_: Execute) -> None:
+        with closing(SqliteLedger(path)) as ledger:
+            fill(ledger, 3)
+
+    create(str(path), (MIGRATIONS[0]._replace(fill=make_another),))
+
+    with closing(SqliteLedger(path)) as ledger:
+        assert len(list(ledger.entries())) == 3
 
 
 def test_the_file_outlives_its_process(ledger_file: Path) -> None:
@@ -199,6 +222,7 @@ import os, sys
 from datetime import UTC, datetime
 from admit.errors import LedgerError
 from admit.ledger.sqlite import SqliteLedger
+from admit.ledger.sqlite_file import create
 if os.getuid() == 0:
     os.setgroups([]), os.setgid(65534), os.setuid(65534)
 try:
@@ -245,7 +269,14 @@ def test_every_connection_waits_for_the_disk(ledger_file: Path) -> None:
     with closing(SqliteLedger(ledger_file)) as ledger:
         found = {
             name: ledger._connection.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("journal_mode", "synchronous", "fullfsync", "checkpoint_fullfsync", "trusted_schema")
+            for name in (
+                "journal_mode",
+                "synchronous",
+                "fullfsync",
+                "checkpoint_fullfsync",
+                "trusted_schema",
+                "cell_size_check",
+            )
         }
 
     assert found == {
@@ -254,6 +285,7 @@ def test_every_connection_waits_for_the_disk(ledger_file: Path) -> None:
         "fullfsync": 1,
         "checkpoint_fullfsync": 1,
         "trusted_schema": 0,
+        "cell_size_check": 1,
     }
 
 
