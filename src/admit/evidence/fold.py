@@ -109,14 +109,15 @@ class _Fold:
         found = self._typed.read(block)
         if found is None:
             return False
-        for place in self._tally.add_written(found):
-            record = record_of(found[place])
+        self._tally.add_plain(found.plain)
+        for place, one in found.others:
+            record = record_of(one)
             if record is None:
                 number = self._line_count + place + 1
                 record = self._strict_record(self._parsed(block.split(b"\n")[place], number), number)
             self._tally.add(record)
-        self._node_count += len(found)
-        self._line_count += len(found)
+        self._node_count += len(found.plain) + len(found.others)
+        self._line_count += len(found.plain) + len(found.others)
         return True
 
     def _feed_plan(self, line: bytes) -> bool:

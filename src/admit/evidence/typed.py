@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Protocol
 
 from admit.core.records import Examples, NodeRecord
 from admit.core.signals import CheckState, FlakeState, LockState, Why
 from admit.evidence.instant import utc_instant
 from admit.evidence.record import MOST_ATTEMPTS
+from admit.evidence.wire import node_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +35,13 @@ class WrittenNode(Protocol):
     examples: Examples | None
 
 
+class Written(NamedTuple):
+    """A block of node records: ids of the plain passes, and the other records with their places in the block."""
+
+    plain: list[str]
+    others: list[tuple[int, WrittenNode]]
+
+
 class TypedReader:
     """Reads blocks of node records of one gate, as a writer of ours appends them.
 
@@ -42,7 +50,7 @@ class TypedReader:
     or anything that is wrong are left to the strict reader.
     """
 
-    __slots__ = ("_decode", "_encode", "_errors", "_plan")
+    __slots__ = ("_decode", "_encode", "_errors", "_plain_end", "_plan")
 
     def __init__(self, gate: str) -> None:
         import msgspec
@@ -50,15 +58,22 @@ class TypedReader:
         self._decode = msgspec.json.Decoder(_kind(gate)).decode_lines
         self._plan = msgspec.json.Decoder(_plan_kind()).decode_lines
         self._encode = msgspec.json.Encoder().encode_lines
+        self._plain_end = node_line(gate, NodeRecord("x", "pass", "match", "stable")).partition(b'"x')[2]
         self._errors = (msgspec.DecodeError, RecursionError)
 
-    def read(self, block: bytes) -> Sequence[WrittenNode] | None:
+    def read(self, block: bytes) -> Written | None:
         """Return the node records in a block of whole lines, None where the strict reader has to look."""
         try:
-            found: Sequence[WrittenNode] = self._decode(block)
+            found: list[WrittenNode] = self._decode(block)
         except self._errors:
             return None
-        return found if self._encode(found) == block else None
+        if self._encode(found) != block:
+            return None
+        if block.count(self._plain_end) == len(found):  # quotes in it: it can only stand at the end of a record
+            return Written([one.node for one in found], [])
+        others = [(place, one) for place, one in enumerate(found) if not _is_plain(one)]
+        places = {place for place, _ in others}
+        return Written([one.node for place, one in enumerate(found) if place not in places], others)
 
     def read_plan(self, line: bytes) -> Sequence[str] | None:
         """Return the nodes of a plan record's line, None where the strict reader has to look."""
@@ -70,6 +85,16 @@ class TypedReader:
             return None
         nodes: Sequence[str] = found[0].nodes
         return nodes if self._encode(found) == line else None
+
+
+def _is_plain(one: WrittenNode) -> bool:
+    return (
+        one.check == "pass"
+        and one.fixture_lock == "match"
+        and one.flake_status == "stable"
+        and one.attempts == 1
+        and not (one.flaky or one.why or one.message or one.counterexample or one.freeze_expires)
+    )
 
 
 def record_of(found: WrittenNode) -> NodeRecord | None:
