@@ -68,6 +68,8 @@ def context_of(keys: Mapping[str, Any], where: str) -> RunContext:
     """
     fields.only(keys, ("schema", *RunContext._fields), where)
     fields.word(keys, "schema", (CONTEXT_SCHEMA,), where)
+    for key in RunContext._fields:  # a recorder that is told too little must not fill the rest in by itself
+        fields.required(keys, key, where)
     return RunContext(
         patch_id=fields.text(keys, "patch_id", where),
         head=fields.text_or_none(keys, "head", where),

@@ -55,7 +55,7 @@ OPTIONAL: Final = (
 RESERVED: Final = frozenset({"record", "node", "patch_id", "fixture_lock", "flake_status", *OPTIONAL})
 """Words that a gate cannot be named, because its name is a key of its records."""
 
-_GATE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_GATE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _TEXTS: Final = ("message", "counterexample", "reproduce")
 _optional: Final = attrgetter(*OPTIONAL)
 _DEFAULTS: Final = tuple(NodeRecord._field_defaults[key] for key in OPTIONAL)
@@ -82,14 +82,14 @@ def check_gate_name(gate: str, where: str) -> str:
     raise EvidenceError(
         where,
         f"gate {gate!r} cannot name a gate",
-        allowed="1 to 64 letters, digits, _ and -, a letter first; not " + ", ".join(sorted(RESERVED)),
+        allowed="1 to 100 letters, digits, _, . and -, a letter or digit first; not " + ", ".join(sorted(RESERVED)),
     )
 
 
 def is_document_name(name: str) -> bool:
     """Return whether a file of this name in an evidence folder is a gate's document: `<gate>.<anything>.jsonl`."""
-    gate, dot, rest = name.partition(".")
-    return bool(dot) and rest.endswith(SUFFIX) and rest != SUFFIX and _GATE.fullmatch(gate) is not None
+    gate, dot, rest = name.removesuffix(SUFFIX).partition(".")
+    return name.endswith(SUFFIX) and bool(gate and dot and rest) and _GATE.fullmatch(gate) is not None
 
 
 def opening_line(opening: Opening) -> bytes:
