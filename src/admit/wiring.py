@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from admit.core.records import NodeRecord
 from admit.errors import EvidenceError, InputError
-from admit.repository import distance, look, resolve, toplevel
+from admit.repository import distance, look, resolve, toplevel, tracked
 from admit.settings import FILE, Settings, hypothesis_profile, read_settings
 
 if TYPE_CHECKING:
@@ -247,6 +247,8 @@ def _outside(space: Workspace, asked: Asked, router: Policy, documents: tuple[Do
     found = {}
     if edited := _edited_control_files(space):
         found["uncommitted-changes"] = f"control files with uncommitted changes: {', '.join(edited)}"
+    if state := tracked(space.root, ".admit"):
+        found["tracked-state"] = f"the commit holds {', '.join(state[:3])}"
     if moved := _base_moved(space, asked, router, documents):
         found["base-moved"] = moved
     return found

@@ -30,7 +30,7 @@ def run(args: Namespace) -> int:
     path = args.ledger or workspace().path("ledger.path")
     if not path.exists():
         raise InputError(str(path), "no ledger here", do="decide something first: `admit run -- python -m pytest`")
-    ledger = SqliteLedger(path)
+    ledger = SqliteLedger(path, read_only=True)
     try:
         entries = ledger.last(max(1, args.n))
     finally:

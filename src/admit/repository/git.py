@@ -87,6 +87,17 @@ def _hidden(root: Path) -> list[str]:
     ]
 
 
+def tracked(root: Path, folder: str) -> tuple[str, ...]:
+    """Return the files under a folder that git tracks, in the index or in the commit."""
+    found = {name for name in (_git(root, "ls-files", "-z", "--", folder) or "").split("\0") if name}
+    found |= {
+        name
+        for name in (_git(root, "ls-tree", "-r", "-z", "--name-only", "HEAD", "--", folder) or "").split("\0")
+        if name
+    }
+    return tuple(sorted(found))
+
+
 def resolve(root: Path, ref: str) -> str:
     """Return the full id of the commit that `ref` names.
 
