@@ -117,3 +117,29 @@ def test_the_schema_knows_the_readers_words():
     assert tuple(SCHEMA["$defs"]["outcome"]["properties"]["means"]["enum"]) == tuple(EXIT_OF_KIND)
     assert tuple(SCHEMA["$defs"]["gate_states"]["items"]["enum"]) == GATE_STATES
     assert SCHEMA["properties"]["schema"]["const"] == format_.SCHEMA
+
+
+CASES = jsonschema.Draft202012Validator(
+    json.loads((Path(__file__).parents[2] / "schemas" / "policy-cases.schema.json").read_text(encoding="utf-8"))
+)
+
+
+def test_a_table_of_cases_fits_its_schema():
+    CASES.validate(tomllib.loads((SAMPLES / "cases.toml").read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        pytest.param(lambda table: table.update(case=[]), id="no case"),
+        pytest.param(lambda table: table.update(schema="admit.policy-cases/2"), id="another schema"),
+        pytest.param(lambda table: table.update(more=1), id="an unknown key"),
+        pytest.param(lambda table: table["case"][0].update(because="x"), id="an unknown key of a case"),
+        pytest.param(lambda table: table["case"][0].pop("outcome"), id="no outcome"),
+        pytest.param(lambda table: table["case"][0]["given"].update(property_check=["fail"]), id="several states"),
+    ],
+)
+def test_a_table_of_cases_that_is_refused_does_not_fit(edit):
+    table = tomllib.loads((SAMPLES / "cases.toml").read_text(encoding="utf-8"))
+    edit(table)
+    assert not CASES.is_valid(table)
