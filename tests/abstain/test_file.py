@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from admit.abstain.file import BY_DESIGN, HEADER, Abstentions, Declared, comments_below, read_abstentions, rendered
@@ -187,6 +187,7 @@ HEADERS = st.lists(st.from_regex(r"[ \t]*#[ -~é]*", fullmatch=True), max_size=3
 
 
 @given(st.dictionaries(NODES, DECLARED, max_size=6), HEADERS)
+@example({"\x7f\\\"'": Declared("skip", "\x00\x1f\x7f\x85\u2028\r\n\t", "\x7f")}, "# \N{SNOWMAN}\n")
 def test_what_is_written_is_read_again_and_written_with_the_same_bytes(
     by_node: dict[str, Declared], header: str
 ) -> None:

@@ -125,6 +125,12 @@ def test_a_run_that_did_not_finish_proposes_nothing(ended: Ended | None) -> None
     assert propose([document(SHOWN, ended=ended)]) == []
 
 
+def test_a_node_that_one_attempt_did_not_reach_is_not_proposed() -> None:
+    lost = code_of(SHOWN._replace(why="never_ran"))
+    one = document(SHOWN)
+    assert propose([one._replace(codes={NODE: joined(code_of(SHOWN), lost)})]) == []
+
+
 def test_an_entry_of_the_freeze_register_is_no_test() -> None:
     assert propose([document(SHOWN, gate=FREEZE_GATE)]) == []
     assert propose([document(SHOWN), document(PASSED, digest="sha256:2", gate=FREEZE_GATE)]) == [Proposed(NODE, GPU)]

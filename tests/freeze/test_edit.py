@@ -6,7 +6,7 @@ import tomllib
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from admit.errors import InputError, UsageError
@@ -161,6 +161,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lam
 
 
 @given(TEXTS, TEXTS, st.sampled_from(["\n", "\r\n"]))
+@example("\x7f", "\x00\x1f\x7f\x85\u2028\r\n\t\\\"'", "\n")
 def test_any_text_survives_being_written_and_read(reason: str, case: str, end: str) -> None:
     entry = ENTRY._replace(node=f"b.py::test_y[{case}]", reason=reason)
     register = read_register(with_entry(f"# head{end}", entry, WHERE), WHERE, now=NOW)

@@ -170,8 +170,8 @@ def test_a_run_that_cannot_be_compared_makes_no_flake(lost: Document, why: str) 
 
 
 def test_a_register_entry_that_passed_is_no_pass_of_the_test() -> None:
-    found = seen(document(record("fail")), document(record("pass"), digest="sha256:2", gate=FREEZE_GATE))
-    assert isinstance(found, Refused)
+    entry = [document(record(check), digest=f"sha256:{check}", gate=FREEZE_GATE) for check in ("pass", "fail")]
+    assert seen(*entry) == Refused("no document names the node", "write it as the evidence does")
 
 
 def test_two_gates_that_disagree_about_a_node_are_no_flake() -> None:
@@ -190,6 +190,11 @@ def test_a_frozen_node_that_no_run_has_is_an_orphan() -> None:
     register = document(record("pass", node="old/b.py::test_y"), digest="sha256:2", gate=FREEZE_GATE)
     frozen = ["a.py::test_x", "a.py::test_x[1]", "a.py::test_x[2]", "old/b.py::test_y", "new"]
     assert orphans(frozen, [ran, register]) == ("a.py::test_x[2]", "old/b.py::test_y")
+
+
+def test_entries_that_reach_the_same_node_are_no_orphans() -> None:
+    ran = document(record("pass", node="t/a.py::test_x[1]"))
+    assert orphans(["t", "t/a.py", "t/a.py::test_x", "t/a.py::test_x[1]"], [ran]) == ()
 
 
 @pytest.mark.parametrize("lock", ["drifted", "missing"])

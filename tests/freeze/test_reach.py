@@ -100,3 +100,24 @@ def test_a_case_of_any_characters_is_taken_apart_and_reached_by_its_test(path: s
         return
     assert parts_of(node) == (path, test, case)
     assert reaches(f"{path}::{test}", node)
+
+
+ENTRIES = ["a.py::test_x", "a.py::test_x[1]", "a.py::test_y[1]", "[a]/b.py::test_z", "t", "a.py::TestA", "a.py::test_*"]
+NODES = [
+    *("a.py::test_x", "a.py::test_x[1]", "a.py::test_x[2]", "a.py::test_y", "a.py::test_y[1]", "a.py::test_y[2]"),
+    *(
+        "[a]/b.py::test_z",
+        "[a]/b.py::test_z[1]",
+        "[a]/b.py::test_q",
+        "t/c.py::test_x[1]",
+        "a.py::TestA::test_x[1]",
+        "[a]",
+    ),
+]
+
+
+@given(st.sets(st.sampled_from(ENTRIES)))
+def test_what_is_reached_is_what_reaches_whatever_else_the_register_holds(entries: set[str]) -> None:
+    found = reached({entry: entry for entry in sorted(entries)}, NODES)
+    assert set(found) == {node for node in NODES if any(reaches(entry, node) for entry in entries)}
+    assert all(reaches(entry, node) for node, entry in found.items())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from admit.core import records as r
 from admit.core.signals import FREEZE_GATE
 from admit.freeze.instant import Refused, counted
-from admit.freeze.reach import parts_of, reaches
+from admit.freeze.reach import parts_of, reached
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -164,5 +164,6 @@ def orphans(frozen: Collection[str], documents: Iterable[Document]) -> tuple[str
             continue
         left -= document.codes.keys()
         # a whole test, or a wide entry, is named by no document but reached by what it names
-        left -= {entry for entry in left if any(reaches(entry, node) for node in document.codes)}
+        while hit := set(reached({entry: entry for entry in left}, document.codes).values()):
+            left -= hit
     return tuple(sorted(left))
