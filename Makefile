@@ -57,7 +57,7 @@ coverage: environment ## Branch coverage of the whole suite
 
 bench: ## Measure each claim beside its peer
 	@$(environment) .venv-bench requirements/bench.txt
-	@for claim in bench/[a-z]*.py; do echo "== $$claim"; .venv-bench/bin/python "$$claim" || exit 1; done
+	@for claim in bench/*/bench_*.py; do echo "== $$claim"; .venv-bench/bin/python "$$claim" || exit 1; done
 
 mutation: ## Break core in small ways and see that a test notices
 	@$(environment) .venv-mutation requirements/mutation.txt none
