@@ -229,6 +229,14 @@ def test_evidence_that_cannot_be_read_is_an_input_error(freeze: Freeze, name: st
     assert (answer.code, expected in answer.err) == (65, True)
 
 
+def test_a_stranger_among_evidence_is_not_passed_over(freeze: Freeze, tmp_path: Path) -> None:
+    run_left(tmp_path / "runs", 1, PASSED, FAILED)
+    assert freeze(*ADD, "--evidence", "runs").code == 0
+    (tmp_path / "runs" / "notes.txt").write_text("hello")
+    answer = freeze(*ADD, "--evidence", "runs")
+    assert (answer.code, "notes.txt" in answer.err) == (65, True)
+
+
 @pytest.mark.parametrize("name", ["none.jsonl", "runs"])
 def test_evidence_that_is_not_there_is_an_input_error(freeze: Freeze, name: str) -> None:
     answer = freeze(*ADD, "--evidence", name)
