@@ -103,8 +103,7 @@ class _Listing:
             classname = attributes.get("classname")
             front = self._open[-1].prefixes.get(classname)
             if front is not None and name and name[0] != "/" and not name.isspace() and name != classname:
-                self._records.append(NodeRecord(front + name, "pass", "missing", "stable"))
-                self._plain += 1
+                self._passed(front + name)
                 return
         if is_plain_pass(attributes):
             self._first_pass(attributes)
@@ -123,13 +122,13 @@ class _Listing:
         suite.count(case, verdict)
         if verdict.check == "pass":
             record = NodeRecord(node, "pass", "missing", "stable")
-            self._records.append(record if case.is_closed else _lost(record, "in this case"))
+            self._append(record if case.is_closed else _lost(record, "in this case"))
             return
         self._failing += verdict.is_failing
         self._flaky += verdict.is_flaky
         if verdict.is_whole:
             self._problem(f"{node[:200]} stands for more than one test: {verdict.message[:200]}")
-        self._records.append(
+        self._append(
             NodeRecord(
                 node,
                 verdict.check,
@@ -176,8 +175,16 @@ class _Listing:
         suite = self._open[-1]
         if attributes.keys() == _USUAL and attributes["name"] != attributes["classname"]:
             suite.prefixes[attributes["classname"]] = prefix(attributes, suite.names, self._root)
-        self._records.append(NodeRecord(node_id(attributes, suite.names, self._root), "pass", "missing", "stable"))
+        self._passed(node_id(attributes, suite.names, self._root))
+
+    def _passed(self, node: str) -> None:
         self._plain += 1
+        self._append(NodeRecord(node, "pass", "missing", "stable"))
+
+    def _append(self, record: NodeRecord) -> None:
+        if len(self._records) >= self._limits.nodes:
+            raise EvidenceError(self._source, f"more than {self._limits.nodes} cases", do="split the report")
+        self._records.append(record)
 
     def _problem(self, text: str) -> None:
         if len(self._problems) < PROBLEMS:

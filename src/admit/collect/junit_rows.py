@@ -114,5 +114,7 @@ PLAIN_ATTRIBUTES: Final = frozenset(
 ECHOES: Final[Mapping[str, str]] = {"failure": "failure"}
 """Attributes that repeat a child; without that child they are unknown words (node:test writes `failure`)."""
 
-PLACEHOLDERS: Final = frozenset({"Failed", "Skipped", "collection skipped"})
+PLACEHOLDERS: Final = frozenset(
+    {"Build error", "Failed", "Runtime error", "Skipped", "collection failure", "collection skipped", "internal error"}
+)
 """Messages that say nothing; the element's text says it then (go-junit-report, gotestsum, pytest)."""

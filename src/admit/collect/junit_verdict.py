@@ -241,7 +241,7 @@ def _headline(child: Child) -> str:
     message = child.attributes.get("message") or ""
     if not message.strip() or message in PLACEHOLDERS:
         lines = (line.strip() for line in child.text.splitlines())
-        message = next((line for line in lines if line and not line.startswith("=== ")), message)
+        message = next((line for line in lines if line and line != "PASS" and not line.startswith("=== ")), message)
     return shortened(message or child.attributes.get("type", ""))
 
 

@@ -59,25 +59,27 @@ class Ending(NamedTuple):
 def ending(reports: Sequence[Report], exit_code: int | None) -> Ending:
     """Return how the run that left these reports ended (contract E9).
 
+    The two channels stay apart: nothing here touches a node's record. What contradicts itself outranks a run that was
+    lost, because a later attempt may make up for the second and never for the first (U5).
+
     Args:
         reports: every file of the run.
         exit_code: what its process exited with, if the caller knows; negative, or 128 and more, for a signal.
-
-    The two channels stay apart: nothing here touches a node's record. A code that a killer or a shell gives is a lost
-    run even where failures are listed; otherwise the code has to fit what is listed.
     """
-    cuts = [f"{report.source}: {report.cut}" for report in reports if report.cut]
-    problems = [f"{report.source}: {problem}" for report in reports for problem in report.problems]
-    disagreement = _disagreement(reports, exit_code)
-    if disagreement:
-        problems.append(disagreement)
+    failing, flaky = sum(report.failing for report in reports), sum(report.flaky for report in reports)
+    contradictions = [f"{report.source}: {problem}" for report in reports for problem in report.problems]
+    if exit_code == 0 and failing:
+        contradictions.append(f"exit code 0, and {failing} failing cases are listed")
     killed, signal = _killed(exit_code)
-    why = tuple(cuts + problems)
-    if killed:
-        return Ending("timeout" if exit_code == TIMEOUT_EXIT else "crashed", (killed, *why), signal)
-    if cuts:
-        return Ending("crashed", why, None)
-    return Ending("exit_disagrees" if problems else "finished", why, None)
+    losses = ([killed] if killed else []) + [f"{report.source}: {report.cut}" for report in reports if report.cut]
+    if exit_code and not failing and not flaky and not losses:
+        contradictions.append(f"exit code {exit_code}, and no failing case is listed")
+    why = (*contradictions, *losses)
+    if contradictions:
+        return Ending("exit_disagrees", why, signal)
+    if losses:
+        return Ending("timeout" if exit_code == TIMEOUT_EXIT else "crashed", why, signal)
+    return Ending("finished", why, signal)
 
 
 TIMEOUT_EXIT: Final = 124
@@ -100,16 +102,6 @@ def _killed(exit_code: int | None) -> tuple[str, int | None]:
     if exit_code < 0 or 0 < signal <= 64:  # a shell adds 128, subprocess negates
         return f"exit code {exit_code}: the run was ended by signal {signal}", signal
     return "", None
-
-
-def _disagreement(reports: Sequence[Report], exit_code: int | None) -> str:
-    failing = sum(report.failing for report in reports)
-    flaky = sum(report.flaky for report in reports)
-    if exit_code == 0 and failing:
-        return f"exit code 0, and {failing} failing cases are listed"
-    if exit_code and not failing and not flaky:
-        return f"exit code {exit_code}, and no failing case is listed"
-    return ""
 
 
 def shortened(text: str, limit: int = MESSAGE_CHARS) -> str:
