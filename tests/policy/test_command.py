@@ -224,6 +224,15 @@ def test_verify_in_markdown_is_one_row_a_guarantee(admit):
     assert "Census: MERGE_OK 1, BLOCK 19, ESCALATE 44\n" in out
 
 
+def test_verify_warns_of_a_gate_that_is_neither_required_nor_waived(admit, tmp_path, patch_policy):
+    """R7: what a repository does not require, its policy says in words."""
+    said = "warning: flaky_freeze is neither required nor waived: say why under [waived]\n"
+    assert said in admit("verify", OURS)[1]
+    waived = patch_policy + '\n[waived]\nflaky_freeze = "nothing is flaky here yet"\n'
+    assert "warning" not in admit("verify", written(tmp_path, waived))[1]
+    assert "warning" not in admit("verify", "router")[1]
+
+
 def test_verify_warns_of_a_signal_that_no_record_has(admit, tmp_path, node_policy):
     """A node policy may be read for its own sake, but nothing could be ruled on with it."""
     more = node_policy.replace(

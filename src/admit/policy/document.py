@@ -42,6 +42,9 @@ RESERVED: Final = (
 )  # fmt: skip
 """Keys of evidence documents, which no gate can be called: the two could not be told apart."""
 
+OWN_GATES: Final = ("property_check", "fixture_check", "flaky_freeze")
+"""The gates that admit itself brings: a policy requires each, or waives it in words (contract R7)."""
+
 NODE_SIGNALS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "fixture_lock": (LOCK_STATES, ("match",)),
     "flake_status": (FLAKE_STATES, ("stable",)),

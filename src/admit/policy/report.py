@@ -46,12 +46,18 @@ def _given(ladder: Ladder, states: States) -> str:
 
 def warnings(policy: Policy, found: Verification) -> list[str]:
     """Return what is not wrong, but should be looked at."""
+    from admit.policy.document import OWN_GATES
     from admit.policy.reading import unfed
 
     said = []
     if found.counts is not None:
         given = census(policy.ladder, found.counts)
         said = [f"the outcome {outcome.name} is never given" for outcome, count in given.items() if not count]
+    if policy.rules_on == "patch":
+        named = {*policy.required, *(gate for gate, _ in policy.waived)}
+        said += [
+            f"{gate} is neither required nor waived: say why under [waived]" for gate in OWN_GATES if gate not in named
+        ]
     said += [f"no node record has the signal {name}, so no node can be ruled on" for name in unfed(policy)]
     return said
 
