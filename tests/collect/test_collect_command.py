@@ -1,4 +1,4 @@
-"""`admit collect`: reports in, a sealed document out, and nothing sealed where a report is missing (contract E3, E8)."""
+"""`admit collect`: reports in, a sealed document out; nothing sealed where a report is missing (contract E3, E8)."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from admit.collect.report import ending
@@ -47,7 +49,11 @@ def suite(counts: str, *cases: str, name: str = "x") -> str:
         pytest.param(suite('tests="9" failures="2" hostname="tbd"', P, F), id="Catch2 counts assertions"),
         pytest.param(suite('tests="2" disabled="1"', P, '<testcase name="d" status="notrun"/>'), id="disabled"),
         pytest.param('<testsuites tests="0"/>', id="nothing"),
-        pytest.param(suite('tests="1"', P) * 1, id="one"),
+        pytest.param(suite('tests="1"', P), id="one"),
+        pytest.param(
+            suite('tests="2" failures="1" errors="1"', P, '<testcase name="r"><failure/><error/></testcase>'),
+            id="tests counted by case, failures by element",
+        ),
         pytest.param(
             '<testsuite name="x"><testsuite>' + F + '</testsuite><failure type="subtestsFailed"/></testsuite>',
             id="a summary of what is listed",
@@ -100,7 +106,7 @@ def test_counts_that_fit_are_no_problem(text: str, junit) -> None:
 )
 def test_counts_that_do_not_fit_are_named_and_the_run_is_not_finished(text: str, words: str, junit) -> None:
     report = junit(text)
-    assert any(__import__("re").search(words, problem) for problem in report.problems), report.problems
+    assert any(re.search(words, problem) for problem in report.problems), report.problems
     assert ending([report], None).ended == "exit_disagrees"
 
 

@@ -71,7 +71,7 @@ def lists() -> str:
         f"- other attempts: {attempts}\n"
         f"- messages that say nothing, so that the element's text is taken: {told(PLACEHOLDERS)}\n"
         f"- encodings: {told(ENCODINGS)}\n"
-        f"- limits: {LIMITS.file_bytes:,} bytes a file, {LIMITS.depth} levels of elements, {LIMITS.nodes:,} cases a file\n"
+        f"- limits: {LIMITS.file_bytes:,} bytes and {LIMITS.nodes:,} cases a file, {LIMITS.depth} levels of elements\n"
     )
 
 

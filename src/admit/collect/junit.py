@@ -178,8 +178,8 @@ class _Listing:
         self._passed(node_id(attributes, suite.names, self._root))
 
     def _passed(self, node: str) -> None:
-        self._plain += 1
         self._append(NodeRecord(node, "pass", "missing", "stable"))
+        self._plain += 1
 
     def _append(self, record: NodeRecord) -> None:
         if len(self._records) >= self._limits.nodes:

@@ -23,14 +23,15 @@ class Suite:
     """One suite while it is open: its name, its place, and tallies of the cases in it and in suites inside it.
 
     `listed` counts cases; `attempts` counts each rerun too, as Surefire does; `results` counts a case once for each
-    failure, error and skip in it, as pytest does. `bad` counts failures and errors of all attempts. `passes` counts
-    cases that pass by their own word, in this suite alone.
+    failure, error and skip in it, as pytest does. `bad` counts failures and errors of all attempts, `bad_cases` cases
+    that hold any. `passes` counts cases that pass by their own word, in this suite alone.
     """
 
     __slots__ = (
         "attempts",
         "attributes",
         "bad",
+        "bad_cases",
         "has_suites",
         "listed",
         "names",
@@ -46,7 +47,7 @@ class Suite:
         if tag == "testsuite" and attributes.get("name"):
             self.names = (*self.names, relative(attributes["name"], root))
         self.prefixes: dict[str | None, str] = {}  # class name to the front of its cases' ids
-        self.listed = self.attempts = self.results = self.bad = self.passes = 0
+        self.listed = self.attempts = self.results = self.bad = self.bad_cases = self.passes = 0
         self.has_suites = False
 
     @property
@@ -60,7 +61,9 @@ class Suite:
         self.listed += 1
         self.attempts += 1 + sum(tag in ATTEMPTS for tag in tags)
         self.results += max(1, sum(tag in _RESULTS for tag in tags))
-        self.bad += sum(tag in ATTEMPTS or tag in _RESULTS[:2] for tag in tags)
+        bad = sum(tag in ATTEMPTS or tag in _RESULTS[:2] for tag in tags)
+        self.bad += bad
+        self.bad_cases += bad > 0
         self.passes += verdict.check == "pass"
 
     def count_passes(self, number: int) -> None:
@@ -77,6 +80,7 @@ class Suite:
         self.attempts += inner.attempts
         self.results += inner.results
         self.bad += inner.bad
+        self.bad_cases += inner.bad_cases
 
     def contradictions(self) -> Iterator[str]:
         """Yield each way in which the suite's own counts and its cases do not fit together."""
@@ -103,6 +107,8 @@ class Suite:
             yield f"{self._called()} counts {bad} failures and errors and lists {self.bad}"
         if "tests" not in counts or self.has_suites:
             return
+        if counts["tests"] == self.listed and bad == self.bad:
+            bad = self.bad_cases  # tests were counted by case, failures by element
         passes = max(0, counts["tests"] - bad - counts.get("skipped", 0) - counts.get("disabled", 0))
         if self.passes > passes:
             yield (

@@ -222,8 +222,12 @@ def _case_row(case: Case, suite: str, worst: Sign) -> CaseRow | None:
 
 
 def _as_row_says(worst: Sign, row: CaseRow) -> Sign:
-    message = worst.message or "a file that ran and listed no test"
-    return worst._replace(check=row.check, why=row.why, message=message, is_whole=worst.is_whole or row.is_whole)
+    return worst._replace(
+        check=row.check,
+        why=row.why,
+        message=worst.message or row.seen.rpartition(": ")[2],
+        is_whole=worst.is_whole or row.is_whole,
+    )
 
 
 def _weight(sign: Sign) -> int:
