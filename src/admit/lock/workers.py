@@ -1,0 +1,252 @@
+"""Spreads the reading over all cores (boundary: processes, threads).
+
+Child processes are forked where that is safe: threads of one Python process take turns at everything but the hashing of
+large parts. A child only reads files and writes what it found into a pipe.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import marshal
+import os
+import select
+import signal
+import struct
+import sys
+from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
+
+from admit.lock.hashing import BUFFER_BYTES, read_job
+from admit.lock.observed import Observed, Read, joined
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from admit.lock.hashing import Job
+
+Progress: TypeAlias = "Callable[[int, int, int], None]"
+"""Called now and then with the files read, the files to read, and the bytes read."""
+
+BATCH_FILES: Final = 256
+FORK_FILES: Final = 2048
+"""With fewer files than this, their sizes say whether more than one process pays."""
+FORK_BYTES: Final = 1 << 24
+
+_INDEX: Final = struct.Struct("=I")
+_PER_CORE: Final = 4
+"""Processes a core: on a cold disk most of them wait. Warm, more than one a core costs nothing measurable."""
+_MOST: Final = 16
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def batches(jobs: Sequence[Job]) -> list[list[Job]]:
+    """Return the same files, in the same order, in batches small enough to be shared out evenly."""
+    files = sum(len(job.names) for job in jobs)
+    size = max(1, min(BATCH_FILES, files // (8 * _most_workers())))
+    made: list[list[Job]] = []
+    room = 0
+    for job in jobs:
+        at = 0
+        while at < len(job.names):
+            if room == 0:
+                made.append([])
+                room = size
+            names = job.names[at : at + room]
+            made[-1].append(job._replace(names=names))
+            at, room = at + len(names), room - len(names)
+    return made
+
+
+def _most_workers() -> int:
+    return max(cores(), min(_MOST, _PER_CORE * cores()))
+
+
+def read_all(root: bytes, jobs: Sequence[Job], *, progress: Progress | None = None) -> Read:
+    """Return what reading every file of some jobs gave, in the order of the jobs.
+
+    Memory does not grow with the size of the files: a worker holds `BUFFER_BYTES` and one batch.
+
+    Raises:
+        OSError: the root cannot be opened.
+    """
+    parts = batches(jobs)
+    files = sum(len(job.names) for job in jobs)
+    reads: dict[int, Read] = {}
+    looked_at = total = 0
+    root_fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        workers = min(_most_workers(), len(parts)) if _is_much(root, jobs) else 1
+        for index, read in _read(root_fd, parts, workers):
+            reads[index] = read
+            if progress is not None:
+                looked_at += sum(len(job.names) for job in parts[index])
+                total += read.total_bytes
+                progress(looked_at, files, total)
+    finally:
+        os.close(root_fd)
+    return joined(reads[index] for index in range(len(parts)))
+
+
+def _is_much(root: bytes, jobs: Sequence[Job]) -> bool:
+    """Return whether the files are worth more than one process."""
+    if sum(len(job.names) for job in jobs) >= FORK_FILES:
+        return True
+    size = 0
+    for job in jobs:
+        for at in range(len(job.names)):
+            try:
+                size += os.lstat(os.path.join(root, job.path(at))).st_size
+            except OSError:
+                continue  # whoever reads it says why
+    return size >= FORK_BYTES
+
+
+def _read(root_fd: int, parts: list[list[Job]], workers: int) -> Iterator[tuple[int, Read]]:
+    """Yield each batch's number and reading, in any order."""
+    if workers > 1:
+        yield from _forked(root_fd, parts, workers) if _can_fork() else _threaded(root_fd, parts)
+        return
+    buffer = bytearray(BUFFER_BYTES)
+    for index, part in enumerate(parts):
+        yield index, _read_batch(root_fd, part, buffer)
+
+
+def _read_batch(root_fd: int, jobs: list[Job], buffer: bytearray) -> Read:
+    return joined(read_job(root_fd, job, buffer) for job in jobs)
+
+
+def _can_fork() -> bool:
+    """Return whether a child of a fork can rely on what it inherits: Linux, and no other thread that holds a lock."""
+    if sys.platform != "linux":
+        return False
+    try:
+        return len(os.listdir("/proc/self/task")) == 1
+    except OSError:
+        return False
+
+
+def _threaded(root_fd: int, parts: list[list[Job]]) -> Iterator[tuple[int, Read]]:
+    from concurrent.futures import ThreadPoolExecutor
+    from threading import local
+
+    own = local()
+
+    def read(part: list[Job]) -> Read:
+        if not hasattr(own, "buffer"):
+            own.buffer = bytearray(BUFFER_BYTES)
+        return _read_batch(root_fd, part, own.buffer)
+
+    with ThreadPoolExecutor(cores()) as pool:
+        yield from enumerate(pool.map(read, parts))
+
+
+def _forked(root_fd: int, parts: list[list[Job]], workers: int) -> Iterator[tuple[int, Read]]:
+    """Yield what forked children read; what a child that died has left, this process reads itself."""
+    left = set(range(len(parts)))
+    turns = _turns(len(parts))
+    children: dict[int, int] = {}
+    try:
+        for _ in range(workers):
+            _start_child(root_fd, parts, turns, children)
+        for index, read in _received(children):
+            left.remove(index)
+            yield index, read
+    finally:
+        _end(children)
+        os.close(turns)
+    buffer = bytearray(BUFFER_BYTES)
+    for index in sorted(left):
+        yield index, _read_batch(root_fd, parts[index], buffer)
+
+
+def _start_child(root_fd: int, parts: list[list[Job]], turns: int, children: dict[int, int]) -> None:
+    """Fork one child and add it under the pipe that it writes to; without room for more processes, do not."""
+    out, into = os.pipe()
+    try:
+        pid = os.fork()
+    except OSError:
+        os.close(out)
+        os.close(into)
+        return
+    if pid == 0:
+        _serve(root_fd, parts, turns, into)
+    os.close(into)
+    children[out] = pid
+
+
+def _turns(number: int) -> int:
+    """Return a file that hands out the numbers of the batches: forked children share its position, each takes the next.
+
+    The kernel reads and moves the position as one step (Linux 3.14, `f_pos_lock`).
+    """
+    fd = os.memfd_create("admit-jobs")
+    with os.fdopen(os.dup(fd), "wb") as file:
+        file.write(b"".join(_INDEX.pack(index) for index in range(number)))
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _serve(root_fd: int, parts: list[list[Job]], turns: int, into: int) -> NoReturn:
+    """Read batches until none is left, then end this process without running anything that it inherited."""
+    try:
+        gc.disable()  # a collection would copy the memory that is shared with the parent
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        buffer = bytearray(BUFFER_BYTES)
+        while len(turn := os.read(turns, _INDEX.size)) == _INDEX.size:
+            (index,) = _INDEX.unpack(turn)
+            text, files, total, executable, odd = _read_batch(root_fd, parts[index], buffer)
+            message = marshal.dumps((index, text, files, total, executable, [tuple(seen) for seen in odd]))
+            _write_all(into, _INDEX.pack(len(message)) + message)
+        os._exit(0)
+    finally:
+        os._exit(1)  # the parent reads what is left, and meets the same error where it can be reported
+
+
+def _write_all(fd: int, text: bytes) -> None:
+    left = memoryview(text)
+    while left:
+        left = left[os.write(fd, left) :]
+
+
+def _received(children: dict[int, int]) -> Iterator[tuple[int, Read]]:
+    """Yield what the children send, whole messages only, until all have closed their end."""
+    texts = {fd: bytearray() for fd in children}
+    poll = select.poll()
+    for fd in children:
+        poll.register(fd, select.POLLIN)
+    while texts:
+        for fd, _ in poll.poll():
+            part = os.read(fd, 1 << 16)
+            if not part:
+                poll.unregister(fd)
+                del texts[fd]
+                continue
+            texts[fd] += part
+            yield from _messages(texts[fd])
+
+
+def _messages(text: bytearray) -> Iterator[tuple[int, Read]]:
+    """Take every whole message off the front of what one child has sent so far."""
+    at = 0
+    while len(text) - at >= _INDEX.size:
+        (size,) = _INDEX.unpack_from(text, at)
+        end = at + _INDEX.size + size
+        if len(text) < end:
+            break
+        index, lines, files, total, executable, odd = marshal.loads(bytes(text[at + _INDEX.size : end]))  # noqa: S302 - our own child wrote it
+        yield index, Read(lines, files, total, executable, [Observed(*seen) for seen in odd])
+        at = end
+    del text[:at]
+
+
+def _end(children: dict[int, int]) -> None:
+    for out, pid in children.items():
+        os.close(out)
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
