@@ -54,6 +54,7 @@ def test_a_large_ladder_rules_on_what_it_is_asked_and_remembers_it():
     assert ladder.decide(*"b" * 9).number == 1
     assert ladder.decide(*"a" * 9).number == 2
     assert len(ladder.table) == 2
+    assert ladder.decide(*"b" * 9) is ladder.rules[0]
 
 
 @pytest.mark.parametrize("count", [pytest.param(2, id="small, filled"), pytest.param(9, id="large, asked")])
@@ -104,6 +105,39 @@ def test_an_outcomes_exit_code_says_what_it_means_whatever_its_name(kind, code):
 def test_a_combination_is_described_by_signal():
     """Messages name states with their signals."""
     assert describe(signals_of(2), ("a", "c")) == "s0=a, s1=c"
+
+
+def test_what_does_not_fit_together_is_not_cut_to_fit():
+    """A combination, a box and the signals have one length; the shortest never decides."""
+    rule = Rule(1, (box("abc", "abc"),), WAIT, "r", "", "")
+    with pytest.raises(ValueError, match="zip"):
+        rule.covers(("a",))
+    with pytest.raises(ValueError, match="zip"):
+        describe(signals_of(2), ("a",))
+    with pytest.raises(ValueError, match="zip"):
+        ladder_of(box("abc"), signals=signals_of(2))
+
+
+@pytest.mark.parametrize(
+    ("states", "message"),
+    [
+        pytest.param("a", "1 states for 2 signals", id="too few"),
+        pytest.param("aaa", "3 states for 2 signals", id="too many"),
+        pytest.param("az", "s1 is 'z'; allowed: a, b, c", id="an unknown word"),
+    ],
+)
+def test_a_lookup_that_fails_says_why(states, message):
+    """E4."""
+    with pytest.raises(UnknownStateError) as failed:
+        ladder_of(box("abc", "abc"), signals=signals_of(2)).decide(*states)
+    assert str(failed.value) == message
+
+
+def test_a_combination_that_no_rule_covers_is_named():
+    """V1."""
+    with pytest.raises(UncoveredError) as failed:
+        ladder_of(box("a", "abc"), signals=signals_of(2)).decide("b", "c")
+    assert str(failed.value) == "s0=b, s1=c"
 
 
 def test_a_table_without_signals_has_one_combination():

@@ -222,6 +222,12 @@ def test_ladders_over_different_signals_are_not_compared(signals, message):
         changed(old, two_signals(signals, {}))
 
 
+def test_counts_of_other_rules_are_not_cut_to_fit():
+    """V4: a census is over all rules or none."""
+    with pytest.raises(ValueError, match="zip"):
+        census(crossed(pairs=1), (1, 2))
+
+
 def test_past_the_budget_an_answer_is_not_obtained_and_never_yes():
     """V1: it never degrades in silence."""
     ladder = crossed(pairs=4)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from admit.errors import InputError
-from admit.policy.gate import for_gate
 from admit.policy.model import SHIPPED, EvidenceOptions, Policy
 
 if TYPE_CHECKING:
+    from admit.core.ladder import Ladder
     from admit.policy.model import RulesOn
 
 __all__ = ["SHIPPED", "EvidenceOptions", "Policy", "for_gate", "load", "parse"]
@@ -48,6 +48,17 @@ def parse(text: str, where: str) -> Policy:
     from admit.policy.text import parse as parse_text
 
     return parse_text(text, where)
+
+
+def for_gate(policy: Policy, gate: str) -> Ladder:
+    """Return a node policy's ladder as the records of one gate spell it (contract A7).
+
+    Raises:
+        InputError: the policy does not rule on nodes, or the gate is called like another of its signals.
+    """
+    from admit.policy.gate import respelled
+
+    return respelled(policy, gate)
 
 
 def _unpacked(name: str) -> Policy:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from admit.policy.model import Policy
 
 
-def for_gate(policy: Policy, gate: str) -> Ladder:
+def respelled(policy: Policy, gate: str) -> Ladder:
     """Return a node policy's ladder for the records of one gate.
 
     The check's signal is called after the gate; reasons that begin with the check's stem (its name without `_check`)
@@ -34,13 +34,13 @@ def for_gate(policy: Policy, gate: str) -> Ladder:
         ladder.name,
         tuple(signal._replace(name=gate) if signal.name == policy.check else signal for signal in ladder.signals),
         outcomes=ladder.outcomes,
-        rules=tuple(_respelled(rule, policy.check, gate) for rule in ladder.rules),
+        rules=tuple(_respelled_rule(rule, policy.check, gate) for rule in ladder.rules),
         worse=ladder.worse,
         accept_region=ladder.accept_region,
     )
 
 
-def _respelled(rule: Rule, check: str, gate: str) -> Rule:
+def _respelled_rule(rule: Rule, check: str, gate: str) -> Rule:
     """Return a rule with the gate's name for the check's."""
     stem = check.removesuffix("_check") + "_"
     reason = rule.reason
