@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from admit.policy import load, parse
 from admit.settings import read_settings
 from admit.starter import config_text, ignore_lines, look_at, waived_router
 from admit.starter.pins import pinned_globs
@@ -62,9 +63,13 @@ def test_the_configuration_written_can_be_read_and_pins_what_was_found(tmp_path:
 
 
 def test_a_repository_without_property_tests_gets_a_router_that_says_so_in_words_r7() -> None:
-    text = waived_router(files("admit.policy").joinpath("router.toml").read_text("utf-8"))
-    assert 'property_check = "this repository has no property tests yet' in text
-    assert text.count("property_check") == 2  # its name, and the waiver
+    policy = parse(waived_router(files("admit.policy").joinpath("router.toml").read_text("utf-8")), "admit.policy.toml")
+    assert policy.required == ("fixture_check", "flaky_freeze")
+    assert [gate for gate, _ in policy.waived] == ["property_check"]
+    assert policy.waived[0][1].startswith("this repository has no property tests yet")
+    shipped = [rule.reason for rule in load("router").ladder.rules]
+    lost = {"behavior-and-invariant", "invariant-or-over-specified-property"}
+    assert [rule.reason for rule in policy.ladder.rules] == [reason for reason in shipped if reason not in lost]
 
 
 def test_only_the_lines_that_are_missing_are_added_to_gitignore() -> None:
