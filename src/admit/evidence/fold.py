@@ -13,7 +13,7 @@ from admit.evidence.marks import RECORDS, closing_of, ended_of, finish_of, openi
 from admit.evidence.record import node_record
 from admit.evidence.strict import read_object
 from admit.evidence.tally import NodeTally
-from admit.evidence.typed import TypedReader, record_of
+from admit.evidence.typed import record_of, typed_reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from admit.evidence.wire import Finish
 
 _AGAIN: Final = "run the gate again"
+_DEEPEST: Final = 1  # an array or an object in a line's own object
 
 
 def fold_blocks(blocks: Iterable[bytes], source: str, *, limits: Limits) -> Document:
@@ -52,11 +53,21 @@ def fold_blocks(blocks: Iterable[bytes], source: str, *, limits: Limits) -> Docu
 
 
 def _opening(line: bytes, source: str, limits: Limits) -> Opening:
-    where = f"{source}:1"
-    keys = read_object(line, source, limits=limits)
-    if fields.word(keys, "record", RECORDS, where) != "opening":
-        raise EvidenceError(where, f"the first record is {keys['record']}", allowed="opening")
-    return opening_of(keys, where)
+    keys = _parsed(line, source, 1, limits=limits)
+    if keys["record"] != "opening":
+        raise EvidenceError(f"{source}:1", f"the first record is {keys['record']}", allowed="opening")
+    return opening_of(keys, f"{source}:1")
+
+
+def _parsed(line: bytes, source: str, number: int, *, limits: Limits) -> dict[str, Any]:
+    where = f"{source}:{number}"
+    if len(line) > limits.line_bytes:
+        raise EvidenceError(where, f"a line of {len(line)} bytes", allowed=f"{limits.line_bytes} bytes")
+    if not line.strip():
+        raise EvidenceError(where, "a blank line", allowed="one record a line")
+    keys = read_object(line, source, limits=limits, line=number)
+    fields.word(keys, "record", RECORDS, where)
+    return keys
 
 
 class _Fold:
@@ -65,8 +76,8 @@ class _Fold:
     def __init__(self, opening: Opening, source: str, limits: Limits) -> None:
         self._opening, self._source, self._limits = opening, source, limits
         self._tally = NodeTally()
-        self._typed = TypedReader(opening.gate)
-        self._most = min(limits.line_bytes, limits.string_chars)
+        self._typed = typed_reader(opening.gate)
+        self._most = min(limits.line_bytes, limits.string_chars) if limits.depth > _DEEPEST else 0
         self._sha = hashlib.sha256()
         self._finish: Finish | None = None
         self._closing: Closing | None = None
@@ -145,14 +156,7 @@ class _Fold:
             done += len(line)
 
     def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
-        where = f"{self._source}:{number}"
-        if len(line) > self._limits.line_bytes:
-            raise EvidenceError(where, f"a line of {len(line)} bytes", allowed=f"{self._limits.line_bytes} bytes")
-        if not line.strip():
-            raise EvidenceError(where, "a blank line", allowed="one record a line")
-        keys = read_object(line, self._source, limits=self._limits, line=number)
-        fields.word(keys, "record", RECORDS, where)
-        return keys
+        return _parsed(line, self._source, number, limits=self._limits)
 
     def _strict_line(self, keys: dict[str, Any], number: int) -> None:
         record, where = keys["record"], f"{self._source}:{number}"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from admit.core.records import Closing, Opening
 from admit.core.signals import ENDS
-from admit.errors import EvidenceError
 from admit.evidence import fields
 from admit.evidence.wire import SCHEMA, Finish, check_gate_name
 
@@ -28,11 +27,14 @@ def opening_of(keys: Mapping[str, Any], where: str) -> Opening:
     """
     fields.only(keys, ("record", "schema", *Opening._fields), where)
     fields.word(keys, "schema", (SCHEMA,), where)
+    for key in Opening._fields:
+        if key not in Opening._field_defaults:
+            fields.required(keys, key, where)  # null is a thing to say, silence is none
     opening = Opening(
         gate=check_gate_name(fields.text(keys, "gate", where), where),
         patch_id=fields.text(keys, "patch_id", where),
-        head=_commit(keys, "head", where),
-        base=_commit(keys, "base", where),
+        head=fields.text_or_none(keys, "head", where),
+        base=fields.text_or_none(keys, "base", where),
         tool=fields.text(keys, "tool", where),
         tool_version=fields.words(keys, "tool_version", where),
         run_id=fields.text(keys, "run_id", where),
@@ -102,9 +104,3 @@ def ended_of(finish: Finish | None, closing: Closing) -> Closing:
     if closing.exit_code is not None and closing.exit_code != finish.exit_code:
         return closing._replace(ended="exit_disagrees")
     return closing
-
-
-def _commit(keys: Mapping[str, Any], key: str, where: str) -> str | None:
-    if key not in keys:
-        raise EvidenceError(where, f"the key {key} is absent", do=f"write {key}, null where there is no commit")
-    return fields.text_or_none(keys, key, where)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 from admit.core.signals import FREEZE_GATE
@@ -49,7 +50,7 @@ def _values(raw: bytes, where: str, limits: Limits) -> Iterator[tuple[str, Any]]
     body = raw.strip(_BLANKS)
     if not body:
         return
-    if body.startswith(b"[") or not _is_lines(body, limits):
+    if body.startswith(b"[") or not _is_lines(body):
         value = read_json(raw, where, limits=limits)
         if type(value) is not list:
             yield where, value
@@ -63,14 +64,14 @@ def _values(raw: bytes, where: str, limits: Limits) -> Iterator[tuple[str, Any]]
             yield f"{where}:{number}", read_json(line, where, limits=limits, line=number)
 
 
-def _is_lines(body: bytes, limits: Limits) -> bool:
-    # a first line that is a value of its own makes it JSON Lines; else one value may be spread over several lines
+def _is_lines(body: bytes) -> bool:
+    # a first line that is a value of its own, strict or not, makes it JSON Lines; else one value may span several lines
     first, newline, _ = body.partition(b"\n")
     if not newline:
         return False
     try:
-        read_json(first, "", limits=limits)
-    except EvidenceError:
+        json.loads(first.decode())
+    except (ValueError, RecursionError):
         return False
     return True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from admit.errors import EvidenceError
@@ -36,8 +37,8 @@ LIMITS: Final = Limits()
 _STRING: Final = r'"[^"\\]*(?:\\.[^"\\]*)*"?'  # an open string is a token too, so that no scan is quadratic
 _STRINGS: Final = re.compile(_STRING, re.DOTALL)
 _TOKEN: Final = re.compile(rf"{_STRING}|[{{}}\[\],:]|[^\s{{}}\[\],:\"]+", re.DOTALL)
-_PAIR: Final = re.compile(r"\[\]|\{\}")
 _NO_BRACKET: Final = re.compile(r"[^{}\[\]]+")
+_STEP: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _BOM: Final = b"\xef\xbb\xbf"
 _RESAVE: Final = "save the file as UTF-8 without a byte order mark"
@@ -164,14 +165,11 @@ def _check_depth(raw: bytes, text: str, where: str, limits: Limits, line: int) -
     if raw.count(b"[") + raw.count(b"{") <= limits.depth:
         return
     brackets = _NO_BRACKET.sub("", _STRINGS.sub("", text))
-    for _ in range(limits.depth):
-        brackets = _PAIR.sub("", brackets)  # takes away the innermost level
-    if not brackets:
+    if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) <= limits.depth:
         return
     depth = 0
     for token in _TOKEN.finditer(text):
-        word = token.group()
-        depth += (word in "[{") - (word in "]}")
+        depth += _STEP.get(token.group(), 0)
         if depth > limits.depth:
             raise _too_deep(f"{where}:{_place(text, token.start(), line)}", limits)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from admit.core.records import (
     CLEAN_CODE,
-    FROZEN,
+    FAIL,
     GAP,
     HARD,
     PASS,
@@ -14,14 +14,11 @@ from admit.core.records import (
     attempts_of,
     code_of,
     joined,
-    lock_of,
     spokesman,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from admit.core.signals import FlakeState
 
 PLANNED: Final = 0
 """The code of a node that was planned and not seen yet; no record's code is 0."""
@@ -76,8 +73,10 @@ class NodeTally:
             if code & PASS:
                 self.codes[node] = (code & ~PASS) | GAP
                 known = self.details.get(node)
-                if known is None or known.check == "pass":
+                if known is None:
                     self.details[node] = _lost(node, code)
+                elif known.check == "pass" and not code & FAIL:
+                    self.details[node] = known._replace(check="not_run", why="truncated")
 
     def add_never_ran(self) -> None:
         """Give a record to every node that was planned and of which too little was seen.
@@ -132,5 +131,4 @@ def _never_ran(node: str) -> NodeRecord:
 
 
 def _lost(node: str, code: int) -> NodeRecord:
-    flake: FlakeState = "frozen" if code & FROZEN else "stable"
-    return NodeRecord(node, "not_run", lock_of(code), flake, why="truncated", attempts=attempts_of(code))
+    return NodeRecord(node, "not_run", "match", "stable", why="truncated", attempts=attempts_of(code))

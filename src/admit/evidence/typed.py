@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Protocol
 
 from admit.core.records import Examples, NodeRecord
@@ -40,6 +41,12 @@ class Written(NamedTuple):
 
     plain: list[str]
     others: list[tuple[int, WrittenNode]]
+
+
+@lru_cache(maxsize=64)
+def typed_reader(gate: str) -> TypedReader:
+    """Return the reader of a gate's blocks; making one costs as much as reading a thousand lines."""
+    return TypedReader(gate)
 
 
 class TypedReader:

@@ -29,11 +29,11 @@ CONTEXT_FILE: Final = "context.json"
 SUFFIX: Final = ".jsonl"
 """A document is named `<gate>.<anything>.jsonl`."""
 
-NODE_CHARS: Final = 16_384
+NODE_CHARS: Final = 10_000
 """Longest node id on disk; a longer one is cut and made distinct by its digest."""
 
-TEXT_CHARS: Final = 16_384
-"""Longest message, counterexample or reproduce on disk, so that a line stays under the reader's limit."""
+TEXT_CHARS: Final = 10_000
+"""Longest message, counterexample or reproduce on disk; six times as long, all escapes, it is still read."""
 
 PLAN_CHARS: Final = 32_768
 """About as many characters of node ids stand in one plan record; a longer plan is written as several."""
@@ -128,7 +128,7 @@ def node_keys(gate: str, record: NodeRecord) -> dict[str, Any]:
     }
     for key, default, value in zip(OPTIONAL, _DEFAULTS, _optional(record), strict=True):
         if value != default:
-            keys[key] = _cut(value) if key in _TEXTS else value
+            keys[key] = _cut(_printable(value)) if key in _TEXTS else value
     if record.examples is not None:
         keys["examples"] = record.examples._asdict()
     return keys
