@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from admit.core.diagram import Budget, TooLargeError
 from admit.core.ladder import Ladder, Rule, UncoveredError
 from admit.core.signals import Outcome, Signal
-from admit.core.verify import GUARANTEES, Change, census, changed, closure, verify
+from admit.core.verify import GUARANTEES, Answer, Change, census, changed, closure, verify
 
 ACCEPT, REJECT, HOLD, LATER = (
     Outcome("YES", "accept"),
@@ -238,6 +239,82 @@ def test_past_the_budget_an_answer_is_not_obtained_and_never_yes():
     assert [answer.guarantee for answer in found.answers if answer.held == "yes"] == ["accept-region"]
 
 
+@given(ladders(), st.integers(1, 400))
+@settings(max_examples=200)
+def test_whatever_the_budget_an_answer_is_the_whole_ones_or_not_obtained(ladder, steps):
+    """V1: a budget takes answers away and changes none."""
+    whole, part = verify(ladder), verify(ladder, steps=steps)
+    for answer in part.answers:
+        assert answer in {whole.answer(answer.guarantee), Answer(answer.guarantee, "not-obtained")}
+    assert part.counts in {whole.counts, None}
+    assert part.steps <= steps
+    known = {dead.rule: set(dead.taken_by) for dead in whole.dead}
+    for dead in part.dead:
+        assert known[dead.rule] <= set(dead.taken_by) < {rule.number for rule in ladder.rules}
+
+
+def test_a_budget_is_spent_to_the_last_step():
+    """V1: as many steps as the whole takes are enough, and one less is not."""
+    ladder = crossed(pairs=3)
+    needed = verify(ladder).steps
+    assert verify(ladder, steps=needed).holds
+    short = verify(ladder, steps=needed - 1)
+    assert short.steps == needed - 1
+    assert not (short.holds and short.counts)
+
+
+def test_of_two_pairs_the_one_that_begins_nearer_to_clean_is_the_smallest():
+    """V1: however much further away the pair's other end is."""
+    clean = frozenset("abc")
+    signals = tuple(Signal(f"s{n}", ("a", "b", "c"), frozenset("a") if n == 0 else clean) for n in range(3))
+    far, near = tuple(map(frozenset, "baa")), tuple(map(frozenset, "aac"))
+    rules = (
+        Rule(1, (far, near), ACCEPT, "r", "", ""),
+        Rule(2, ((clean,) * 3,), HOLD, "r", "", ""),
+    )
+    answer = verify(Ladder("x", signals, outcomes=OUTCOMES, rules=rules)).answer("accept-monotone")
+    assert answer.witness == (("a", "a", "a"), ("a", "a", "c"))
+    rules = (Rule(1, (far, tuple(map(frozenset, "abc"))), ACCEPT, "r", "", ""), rules[1])
+    answer = verify(Ladder("x", signals, outcomes=OUTCOMES, rules=rules)).answer("accept-monotone")
+    assert answer.witness == (("a", "a", "a"), ("b", "a", "a"))
+
+
+def test_a_budget_counts_steps_one_by_one():
+    """V1."""
+    budget = Budget(3)
+    for used in (1, 2, 3):
+        budget.spend()
+        assert budget.used == used
+    with pytest.raises(TooLargeError):
+        budget.spend()
+    assert budget.used == 3
+
+
+def test_the_order_that_says_only_that_accepting_is_better_costs_no_step_more():
+    """V1: on a total ladder it is accept-monotone, which was answered just before."""
+    orders = (frozenset(), frozenset({("YES", "NO"), ("YES", "WAIT")}), frozenset({("YES", "NO")}))
+    none, accept_first, other = (verify(crossed(pairs=3, order=order)).steps for order in orders)
+    assert none == accept_first < other
+
+
+def test_an_order_reaches_from_what_is_declared_to_what_follows():
+    """V1: a is better than b, and b than c."""
+    assert closure({("a", "b"), ("b", "c"), ("c", "d")}) == {
+        *(("a", other) for other in "bcd"),
+        *(("b", other) for other in "cd"),
+        ("c", "d"),
+    }
+
+
+def test_what_follows_from_a_declared_order_is_verified_too():
+    """V1: YES < WAIT < NO is broken by a step from NO to YES."""
+    signal = Signal("s", ("a", "b"), frozenset("a"))
+    rules = (Rule(1, ((frozenset("a"),),), REJECT, "r", "", ""), Rule(2, ((frozenset("b"),),), ACCEPT, "r", "", ""))
+    worse = frozenset({("YES", "WAIT"), ("WAIT", "NO")})
+    answer = verify(Ladder("x", (signal,), outcomes=OUTCOMES, rules=rules, worse=worse)).answer("order-monotone")
+    assert (answer.held, answer.witness, answer.broken) == ("no", (("a",), ("b",)), 1)
+
+
 def test_with_enough_steps_the_same_ladder_is_verified_whole():
     """V1: the counterpart of the test above."""
     found = verify(crossed(pairs=4))
@@ -245,7 +322,10 @@ def test_with_enough_steps_the_same_ladder_is_verified_whole():
     assert sum(found.counts or ()) == 5**8
 
 
-def crossed(*, pairs):
+ACCEPT_FIRST = frozenset({("YES", "NO"), ("YES", "WAIT")})
+
+
+def crossed(*, pairs, order=ACCEPT_FIRST):
     """Return a ladder that ties the first half of its signals to the second, the worst case for the written order."""
     signals = tuple(Signal(f"s{i}", ("a", "b", "c", "d", "e"), frozenset("a")) for i in range(2 * pairs))
     every = frozenset("abcde")
@@ -257,7 +337,6 @@ def crossed(*, pairs):
     clean = (tuple(frozenset("a") for _ in signals),)
     rules.append(Rule(len(rules) + 1, clean, ACCEPT, "clean", "", ""))
     rules.append(Rule(len(rules) + 1, ((every,) * len(signals),), HOLD, "rest", "", ""))
-    order = frozenset({("YES", "NO"), ("YES", "WAIT")})
     return Ladder("crossed", signals, outcomes=(ACCEPT, REJECT, HOLD), rules=tuple(rules), worse=order)
 
 

@@ -173,6 +173,7 @@ class _Proof:
         self.dead: list[DeadRule] = []
         self._left = [FULL]
         self._sets: dict[str, int] = {}
+        self._monotone: Answer | None = None
 
     def left(self) -> list[int]:
         """Return what is not ruled on before each rule, and at last what no rule covers; goes on where it stopped."""
@@ -255,8 +256,10 @@ class _Proof:
 
     def accept_monotone(self) -> Answer:
         """Ask whether making a signal worse never turns a combination that does not accept into one that does."""
-        accepted = self._accepted()
-        return self._unbroken("accept-monotone", [(self.space.minus(FULL, accepted), accepted)])
+        if self._monotone is None:
+            accepted = self._accepted()
+            self._monotone = self._unbroken("accept-monotone", [(self.space.minus(FULL, accepted), accepted)])
+        return self._monotone
 
     def order_monotone(self) -> Answer:
         """Ask whether making a signal worse never gives an outcome that is better in the declared order."""
