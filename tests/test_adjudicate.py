@@ -163,6 +163,22 @@ def test_a_waived_gate_is_said_aloud_and_its_empty_document_is_no_gap_but_its_no
     assert decide([*clean(), document("perf_check", record())], router=waived).attribution == "unlisted-gate"
 
 
+def test_a_file_that_skipped_itself_and_stands_in_every_gate_is_judged_in_the_gates_that_are_required_r7() -> None:
+    waived = load("router")._replace(waived=(("perf_check", "no benchmarks here"),))
+    gone = record("t.py", check="not_run", why="skip", message="needs numpy")
+    documents = [
+        clean()[0],
+        document("fixture_check", record("t.py::b"), gone),
+        clean()[2],
+        document("perf_check", gone),
+    ]
+    assert decide(documents, router=waived).attribution == "inadmissible-evidence"
+    declared = Sampling(NOW, {}, {"t.py": ("skip", "needs numpy")})
+    assert decide(documents, router=waived, sampling=declared).exit_code == 0
+    alone = [*clean(), document("perf_check", gone)]
+    assert decide(alone, router=waived, sampling=declared).attribution == "unlisted-gate"
+
+
 def test_a_decision_that_cannot_be_recorded_is_not_returned_g1() -> None:
     def fail(_decision: Decision) -> None:
         raise LedgerError("ledger.db", "disk full")

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from admit.core.decision import Counts, Decision, GateRuling, Left, NodeVerdict, Patch, PolicyRef, held, ruled
-from admit.core.records import NodeRecord
+from admit.core.records import FAIL, PASS, NodeRecord
 from admit.core.rollup import RegisterState, Sampling, fold, freeze_ruling, ruling, verdict_on, weight
 from admit.core.signals import FREEZE_GATE
 from admit.policy import for_gate
@@ -80,10 +80,9 @@ def bind(case: Case) -> Bound:
     for document in case.documents:
         gate = document.opening.gate
         if gate not in gates:
-            if gate in waived and not document.codes:
-                notes.append(f"{gate} is waived: {waived[gate]}")
-            else:
-                found["unlisted-gate"] = f"{document.source}: {len(document.codes)} nodes of the gate {gate}"
+            own = _own_nodes(document, case.documents)
+            if gate not in waived or own:
+                found["unlisted-gate"] = f"{document.source}: {own} nodes of the gate {gate}"
         elif case.patch.head is not None and document.opening.head != case.patch.head:
             stale[gate] = f"stale-evidence: {document.source} is for {document.opening.head or 'no commit'}"
         else:
@@ -101,6 +100,15 @@ def bind(case: Case) -> Bound:
         found.setdefault("uncommitted-changes", "the run saw a working tree with uncommitted changes")
     by_gate = {gate: tuple(d for d in fresh if d.opening.gate == gate) for gate in sorted(gates)}
     return Bound(patch, by_gate, stale, found, tuple(dict.fromkeys(notes)))
+
+
+def _own_nodes(document: Document, documents: tuple[Document, ...]) -> int:
+    """Return how many nodes only this gate speaks of: what could not be collected stands in every gate and is judged there."""
+    others = [other.codes for other in documents if other.opening.gate != document.opening.gate]
+    return sum(
+        bool(code & (PASS | FAIL)) or not any(node in codes for codes in others)
+        for node, code in document.codes.items()
+    )
 
 
 def _one_patch(expected: Patch, documents: list[Document], found: dict[str, str]) -> Patch:
