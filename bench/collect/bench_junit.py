@@ -1,12 +1,13 @@
-"""Claim: reading JUnit XML under all of admit's rules costs less than junitparser and at most 2 of a bare iterparse loop.
+"""Claim: JUnit XML under all of admit's rules costs less than junitparser and at most 2 of a bare iterparse loop.
 
 Usage: python bench/collect/bench_junit.py [CASES] [ROUNDS]   (in an environment with admit and junitparser)
 
 One report of 100,000 cases (about one in twenty failed with a traceback, a third with output) is made in memory. The
-three contenders take the same from it: an id, whether the case failed, errored or was skipped, the message, and the text
-of a failure. They must agree on every case; then they are timed in turns, in this process, in CPU time. What is compared
-are medians of rounds. admit does more than its peers within that time: it knows each element and attribute, holds counts
-against cases, and makes node records. A peer that is not installed is not measured, and then the exit code is 1.
+three contenders take the same from it: a name, whether the case failed or was skipped, the message, and the text of a
+failure. They must agree on every case; then they are timed in turns, in this process, in CPU time. What is compared
+are medians of rounds. admit does more than its peers within that time: it knows each element and attribute, holds
+counts against cases, and makes node records. A peer that is not installed is not measured, and then the exit code
+is 1.
 """
 
 from __future__ import annotations

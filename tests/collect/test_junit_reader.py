@@ -193,6 +193,12 @@ def test_a_forbidden_character_is_replaced_and_the_report_says_so(bad: bytes) ->
     assert ending([report], None).ended == "finished"
 
 
+@pytest.mark.parametrize("head", ['<testsuite name="s\x1b">', '<!-- \x1b --><testsuite name="s\x1b">'])
+def test_a_forbidden_character_before_the_first_case_is_repaired_as_well(head: str) -> None:
+    (record,) = read(f'{head}<testcase name="a"/></testsuite>'.encode(), "r.xml").records
+    assert (record.node, record.check) == ("s\ufffd::a", "pass")
+
+
 def test_characters_are_repaired_in_other_encodings_as_well() -> None:
     text = '<?xml version="1.0" encoding="utf-16"?><testsuite name="é"><testcase name="a\x1b"/></testsuite>'
     (record,) = read(text.encode("utf-16"), "r.xml").records

@@ -84,6 +84,13 @@ def test_a_failure_with_reruns_that_failed_as_well_is_no_flake(one: One) -> None
         pytest.param("<system-out>FAILED</system-out><system-err/><properties/>", "pass", None, id="output alone"),
         pytest.param("<properties><property name='a'/></properties>", "pass", None, id="properties"),
         pytest.param("<properties><failure/></properties>", "not_run", "no_verdict", id="failure in properties"),
+        pytest.param(
+            "<properties><property><property/></property></properties>",
+            "not_run",
+            "no_verdict",
+            id="too deep a property",
+        ),
+        pytest.param('<error type="T" message="Runtime error"/>', "fail", None, id="another writer's Runtime error"),
         pytest.param("<flakyFailure><odd/></flakyFailure>", "fail", "flaky", id="unknown word inside a failed attempt"),
         pytest.param("<![CDATA[ \n ]]>", "pass", None, id="blanks"),
         pytest.param("<!-- failure -->", "pass", None, id="a comment"),
@@ -186,12 +193,28 @@ def test_nested_suites_stand_in_the_node_id_once_each_and_the_root_of_all_does_n
 
 
 @pytest.mark.parametrize("other", ["", " ", 'file="x.py" '])
-def test_a_class_gives_its_cases_the_same_ids_by_the_short_way_and_the_long_one(other: str, junit) -> None:
-    names = ["first", "c", "third", "/app/x", "fifth"]
-    cases = "".join(f'<testcase classname="c" {other}name="{name}" time="1"/>' for name in names)
-    alone = [
-        junit(f'<testsuite name="s"><testcase classname="c" {other}name="{name}" time="1"/></testsuite>')
-        for name in names
-    ]
-    together = junit(f'<testsuite name="s">{cases}</testsuite>', root="")
-    assert [record.node for record in together.records] == [report.records[0].node for report in alone]
+def test_a_class_reads_its_cases_the_same_by_the_short_way_and_the_long_one(other: str, junit) -> None:
+    names = ["first", "c", "third", "/app/x", " ", "", "fifth"]
+    cases = [f'<testcase classname="c" {other}name="{name}" time="1"/>' for name in names]
+    alone = [junit(f'<testsuite name="s">{case}</testsuite>', root="/app/").records[0] for case in cases]
+    together = junit(f'<testsuite name="s">{"".join(cases)}</testsuite>', root="/app/").records
+    assert list(together) == alone
+    assert [record.check for record in alone] == ["pass"] * 4 + ["not_run"] * 2 + ["pass"]
+
+
+@pytest.mark.parametrize(
+    ("case", "failing", "flaky"),
+    [
+        pytest.param('<testcase name="t"><failure/></testcase>', 1, 0, id="failure"),
+        pytest.param('<testcase name="t"><error message="failed on setup with x"/></testcase>', 1, 0, id="set-up"),
+        pytest.param('<testcase name="t" status="failed"/>', 1, 0, id="a word"),
+        pytest.param('<testcase name="t"><skipped type="todo"/><failure/></testcase>', 0, 0, id="todo"),
+        pytest.param('<testcase name="t"><skipped/></testcase>', 0, 0, id="skip"),
+        pytest.param('<testcase name="t"><flakyFailure/></testcase>', 0, 1, id="flaky"),
+        pytest.param('<testcase name="t"><failure/><flakyFailure/></testcase>', 1, 0, id="flaky and failed"),
+        pytest.param('<testcase name="t"/>', 0, 0, id="pass"),
+    ],
+)
+def test_what_the_runner_calls_failed_is_counted_for_its_exit_code(case: str, failing: int, flaky: int, junit) -> None:
+    report = junit(f'<testsuite name="s">{case}</testsuite>')
+    assert (report.failing, report.flaky) == (failing, flaky)

@@ -47,28 +47,19 @@ def read(raw: bytes, source: str, *, root: str = "", limits: Limits = LIMITS) ->
         raise EvidenceError(source, f"{len(raw)} bytes", allowed=f"{limits.file_bytes} bytes", do="split the report")
     if not raw[:4096].strip(_BLANKS) and not raw.strip(_BLANKS):
         raise EvidenceError(source, "the report is empty", do="see why its runner wrote nothing")
-    first: EvidenceError | None = None
     listing = _Listing(source, root, limits)
     try:
         broken = parse(raw, source, listing, limits=limits)
-    except EvidenceError as error:
-        if not listing.is_untouched:
-            raise
-        first, broken = error, None
-    if first is None and broken is None:
-        return listing.report(None)
-    mended = repaired(raw)
-    if mended is None:
-        if first is not None:
-            raise first
-        return listing.report(broken)
-    second = _Listing(source, root, limits)
-    try:
-        return second.report(parse(mended, source, second, limits=limits, encoding="utf-8"), was_repaired=True)
     except EvidenceError:
-        if first is not None:
-            raise first from None
-        raise
+        mended = repaired(raw)
+        if mended is None:
+            raise
+    else:
+        mended = repaired(raw) if broken is not None else None
+        if mended is None:
+            return listing.report(broken)
+    second = _Listing(source, root, limits)
+    return second.report(parse(mended, source, second, limits=limits, encoding="utf-8"), was_repaired=True)
 
 
 class _Listing:
@@ -81,10 +72,8 @@ class _Listing:
         self._problems: list[str] = []
         self._unsaid = self._plain = 0
         self._failing = self._flaky = 0
-        self.is_untouched = True
 
     def open_suite(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self.is_untouched = False
         self._settle()
         self._open.append(Suite(tag, attributes, outer=self._open[-1] if self._open else None, root=self._root))
 
@@ -121,8 +110,7 @@ class _Listing:
         node = node_id(case.attributes, suite.names, self._root)
         suite.count(case, verdict)
         if verdict.check == "pass":
-            record = NodeRecord(node, "pass", "missing", "stable")
-            self._append(record if case.is_closed else _lost(record, "in this case"))
+            self._append(NodeRecord(node, "pass", "missing", "stable"))
             return
         self._failing += verdict.is_failing
         self._flaky += verdict.is_flaky
@@ -157,8 +145,7 @@ class _Listing:
         """Return everything that was listed; passes before a break are not taken (contract E8)."""
         records = self._records
         if broken is not None:
-            where = f"at line {broken.line}"
-            records = [_lost(record, where) if record.check == "pass" else record for record in records]
+            records = [_lost(record, broken.line) if record.check == "pass" else record for record in records]
         problems = tuple(self._problems) + ((f"{self._unsaid} more contradictions",) if self._unsaid else ())
         note = "repaired: characters that XML forbids were replaced by U+FFFD"
         return Report(
@@ -193,6 +180,6 @@ class _Listing:
             self._unsaid += 1
 
 
-def _lost(record: NodeRecord, where: str) -> NodeRecord:
-    message = f"the report breaks off {where}; a pass before the break is not taken"
+def _lost(record: NodeRecord, line: int) -> NodeRecord:
+    message = f"the report breaks off at line {line}; a pass before the break is not taken"
     return record._replace(check="not_run", why="truncated", message=message)
