@@ -12,6 +12,7 @@ EDGES: dict[str, str] = {
 
 BOUNDARY: dict[str, str] = {
     "admit.abstain.files": "reads and writes the abstentions",
+    "admit.collect.files": "reads reports",
     "admit.evidence.context": "reads and writes the file that hands a run's context to its child process",
     "admit.evidence.files": "reads evidence documents",
     "admit.evidence.read": "finds evidence documents",
@@ -21,9 +22,12 @@ BOUNDARY: dict[str, str] = {
     "admit.ledger.sqlite": "the ledger's connection",
     "admit.ledger.sqlite_errors": "names what went wrong with it",
     "admit.ledger.sqlite_file": "opens the ledger's file",
+    "admit.lock.check": "hashes the pinned files and compares",
     "admit.lock.hashing": "reads what it hashes",
+    "admit.lock.statcache": "remembers what was hashed, for `--fast`",
     "admit.lock.walk": "lists the pinned files",
     "admit.lock.workers": "hashes on all cores",
+    "admit.lock.write": "writes the manifest and the lock file",
     "admit.policy.compile": "writes the module of shipped policies, at a developer's wish",
     "admit.policy.files": "reads policies and tables of cases",
     "admit.repository.git": "asks git",
