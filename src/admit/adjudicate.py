@@ -10,6 +10,7 @@ from admit.core.decision import Counts, Decision, GateRuling, Left, NodeVerdict,
 from admit.core.records import FAIL, PASS, NodeRecord
 from admit.core.rollup import RegisterState, Sampling, fold, freeze_ruling, ruling, verdict_on, weight
 from admit.core.signals import FREEZE_GATE
+from admit.errors import InputError
 from admit.policy import for_gate
 
 if TYPE_CHECKING:
@@ -174,7 +175,11 @@ def arbitrate(policy: Policy, records: list[tuple[str, NodeRecord]], *, now: str
 
     Reject outranks hold outranks accept, and no record at all is a hold (contract A5). A record that cannot be read holds
     the whole set (E4).
+
+    Raises:
+        InputError: the policy asks for signals that no record carries.
     """
+    check_signals(policy)
     instant = datetime.fromisoformat(now)
     ladders = {gate: for_gate(policy, gate) for gate, _ in records}
     verdicts = [(gate, verdict_on(record, ladders[gate], gate, now=instant)) for gate, record in records]
@@ -197,6 +202,18 @@ def arbitrate(policy: Policy, records: list[tuple[str, NodeRecord]], *, now: str
         now=now,
     )
     return held(decision, policy.ladder, {"malformed-evidence": "; ".join(problems)} if problems else {})
+
+
+def check_signals(policy: Policy) -> None:
+    """Refuse a node policy that asks for what no record carries: nothing here measures the instrument yet.
+
+    Raises:
+        InputError: the signals are not the check, `fixture_lock` and `flake_status`.
+    """
+    strange = {signal.name for signal in policy.ladder.signals} - {policy.check, "fixture_lock", "flake_status"}
+    if strange:
+        found = f"it asks for signals that no record carries: {', '.join(sorted(strange))}"
+        raise InputError(policy.source, found, allowed=f"{policy.check}, fixture_lock, flake_status")
 
 
 _NO_RECORD = NodeRecord("", "not_run", "missing", "stable", why="no_verdict")

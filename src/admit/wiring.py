@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from admit.lock.pinned import Instrument, LockText
     from admit.lock.report import LockReport
     from admit.policy import Policy
+    from admit.policy.model import RulesOn
 
 
 class Workspace(NamedTuple):
@@ -104,14 +105,18 @@ def policy_of(space: Workspace, key: str, override: str | None = None) -> Policy
     """Return the policy that a setting names: a shipped one by name, a file by its path from the root.
 
     Raises:
-        InputError: the policy is refused.
+        InputError: the policy is refused, or rules on something else than the setting is for.
     """
     from admit.policy import SHIPPED, load
 
+    rules_on: RulesOn = "patch" if key == "policy.router" else "node"
     source = override or space.settings.text(key)
-    if source in SHIPPED or override:
-        return load(source)
-    return load(os.fspath(space.root / source))
+    policy = load(source if source in SHIPPED or override else os.fspath(space.root / source), rules_on)
+    if rules_on == "node":
+        from admit.adjudicate import check_signals
+
+        check_signals(policy)
+    return policy
 
 
 def recorder(path: Path, now: datetime) -> Callable[[Decision], None]:

@@ -239,3 +239,28 @@ def test_a_bug_in_admit_is_70_with_its_traceback_and_never_a_disposition_r5(
     code, out, err = said(capsys, "route", "--evidence", write("e.json", CLEAN))
     assert (code, out) == (70, "")
     assert "RuntimeError: a bug" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said_"),
+    [
+        pytest.param(
+            ["route", "--evidence", "e.json", "--policy", "arbiter"], "rules on a node, not on a patch", id="route"
+        ),
+        pytest.param(["arbitrate", "r.json", "--policy", "router"], "rules on a patch, not on a node", id="arbitrate"),
+        pytest.param(
+            ["arbitrate", "r.json", "--policy", "trusted-arbiter"],
+            "no record carries: instrument, provenance",
+            id="trusted",
+        ),
+        pytest.param(["route", "--evidence", "e.json", "--policy", "gone.toml"], "gone.toml", id="no such file"),
+    ],
+)
+def test_a_policy_that_rules_on_something_else_is_refused(
+    capsys: pytest.CaptureFixture[str], words: list[str], said_: str
+) -> None:
+    write("e.json", CLEAN)
+    write("r.json", NODE)
+    code, out, err = said(capsys, *words)
+    assert (code, out) == (65, "")
+    assert said_ in err

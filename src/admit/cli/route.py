@@ -67,7 +67,8 @@ def surroundings(args: Namespace, shipped: str) -> tuple[Policy, Callable[[Decis
     if args.ledger is None and args.now is None and not _is_in_workspace():
         from admit.policy import load
 
-        return load(args.policy or shipped), _record_nothing, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        policy = load(args.policy or shipped, "patch" if shipped == "router" else "node")
+        return policy, _record_nothing, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     from pathlib import Path
 
     from admit.wiring import instant, policy_of, recorder, rfc3339, workspace
