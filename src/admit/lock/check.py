@@ -65,8 +65,7 @@ def check(
         progress: called now and then with files read, files to read, bytes read.
 
     Raises:
-        InputError: manifest or lock file cannot be understood.
-        OSError: the root is no directory that can be read.
+        InputError: manifest or lock file cannot be understood, or the root cannot be opened.
     """
     if text.manifest is None or text.lock is None:
         return _nothing_pinned(text)
@@ -114,7 +113,7 @@ def diff(root: str, text: LockText) -> tuple[Difference, ...]:
     """Return every difference in files and links, in the order of kinds and paths.
 
     Raises:
-        InputError, OSError: as `check`.
+        InputError: as `check`.
     """
     return check(root, text).differences
 

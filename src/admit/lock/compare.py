@@ -209,14 +209,15 @@ def target_differences(link: LinkSeen, pinned: Pinned) -> Iterator[Difference]:
 
 
 def disagreements(pinned: Pinned, present: Present, manifest_name: str, digest: str) -> Iterator[Difference]:
-    """Yield where manifest and lock file are not of one writing."""
+    """Yield where manifest and lock file are not of one writing; counts only where the digest fits."""
     lock, manifest = pinned.lock, pinned.manifest
+    counts = (f"{lock.files} files", f"{len(manifest)} files")
+    sizes = (f"{lock.total_bytes} bytes", f"{present.total_bytes} bytes")
     if digest != lock.manifest:
         yield Difference("manifest-disagrees", manifest_name, (), lock.manifest, digest)
-    if len(manifest) != lock.files:
-        yield Difference("manifest-disagrees", manifest_name, (), f"{lock.files} files", f"{len(manifest)} files")
-    if present.digests == manifest and present.total_bytes != lock.total_bytes:
-        sizes = (f"{lock.total_bytes} bytes", f"{present.total_bytes} bytes")
+    elif len(manifest) != lock.files:
+        yield Difference("manifest-disagrees", manifest_name, (), *counts)
+    elif present.digests == manifest and present.total_bytes != lock.total_bytes:
         yield Difference("manifest-disagrees", manifest_name, (), *sizes)
     for name in lock.executable:
         if path_of(name) not in manifest:

@@ -90,14 +90,20 @@ def _read_line(line: bytes, where: str) -> tuple[bytes, bytes]:
             if _TAG.match(line)
             else "write it with sha256sum or admit lock write"
         )
-        raise InputError(where, f"no checksum line: {shown(line)[:80] or 'an empty line'}", allowed=_ALLOWED, do=do)
+        raise InputError(
+            where, f"no checksum line: {shown(line)[:80] if line else 'an empty line'}", allowed=_ALLOWED, do=do
+        )
     escaped, digits, path = found.groups()
     if escaped:
         path = _ESCAPE.sub(lambda match: _unescaped(match[1], where), path)
     while path.startswith(b"./"):
         path = path[2:]
     if why := refusal(path):
-        raise InputError(where, f"{why}: {shown(path)}", allowed="a path inside the repository, relative to its root")
+        raise InputError(
+            where,
+            f"{why}: {shown(path)}" if path else why,
+            allowed="a path inside the repository, relative to its root",
+        )
     return path, bytes.fromhex(digits.decode("ascii"))
 
 
@@ -118,12 +124,14 @@ def manifest_lines(paths: list[bytes], digests: list[bytes]) -> bytes:
     digits = b"".join(digests).hex().encode("ascii")
     hexes = [digits[at : at + 64] for at in range(0, len(digits), 64)]
     text = b"".join(chain.from_iterable(zip(hexes, repeat(b"  "), paths, repeat(b"\n"))))
-    if b"\\" in text or b"\r" in text or text.count(b"\n") != len(paths):
+    if b"\\" in text or b"\r" in text or text.count(b"\n") != len(paths) or b"  -\n" in text:
         return b"".join(map(_line, hexes, paths))
     return text
 
 
 def _line(digits: bytes, path: bytes) -> bytes:
+    if path == b"-":  # by itself it would be read as the standard input
+        path = b"./-"
     if b"\\" in path or b"\n" in path or b"\r" in path:
         return b"\\%b  %b\n" % (digits, re.sub(rb"[\\\n\r]", lambda match: _ESCAPED[match[0]], path))
     return b"%b  %b\n" % (digits, path)

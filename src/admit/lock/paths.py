@@ -57,8 +57,8 @@ def path_of(name: str) -> bytes:
 
 
 def shown(path: bytes) -> str:
-    """Return a path for a person: one line, every odd character escaped."""
-    return one_line(path.decode("utf-8", "backslashreplace"))
+    """Return a path for a person: one line, every odd character escaped; `.` for the root."""
+    return one_line(path.decode("utf-8", "backslashreplace")) or "."
 
 
 def canonical_form(path: bytes) -> str:

@@ -123,4 +123,5 @@ def is_repin(against_base: LockReport, against_head: LockReport) -> bool:
         against_base: the patch's files checked against the base's lock.
         against_head: the same files checked against the lock that the patch brings.
     """
-    return against_base.state != "match" and against_head.state == "match" and bool(against_head.sets)
+    has_both = bool(against_base.sets and against_head.sets)  # a base without a lock has nothing to pin anew
+    return has_both and against_base.state != "match" and against_head.state == "match"

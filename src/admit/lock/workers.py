@@ -16,6 +16,7 @@ import struct
 import sys
 from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
+from admit.errors import InputError
 from admit.lock.hashing import BUFFER_BYTES, read_job
 from admit.lock.observed import Observed, Read, joined
 
@@ -71,13 +72,16 @@ def read_all(root: bytes, jobs: Sequence[Job], *, progress: Progress | None = No
     Memory does not grow with the size of the files: a worker holds `BUFFER_BYTES` and one batch.
 
     Raises:
-        OSError: the root cannot be opened.
+        InputError: the root cannot be opened.
     """
     parts = batches(jobs)
     files = sum(len(job.names) for job in jobs)
     reads: dict[int, Read] = {}
     looked_at = total = 0
-    root_fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        root_fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise InputError(os.fsdecode(root), f"cannot be opened: {error.strerror}", do="name the root") from error
     try:
         workers = min(_most_workers(), len(parts)) if _is_much(root, jobs) else 1
         for index, read in _read(root_fd, parts, workers):

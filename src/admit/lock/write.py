@@ -48,7 +48,6 @@ def write(
     Raises:
         InputError: as `draft`.
         LedgerError: a file cannot be written.
-        OSError: the root is no directory that can be read.
     """
     lock, text = draft(root, sets, instrument=instrument, names=names, progress=progress)
     # the manifest first: stopped between the two, the old lock file does not fit it, and that is drift
@@ -113,7 +112,7 @@ def _refuse(found: Iterable[str], do: str) -> None:
 def _refuse_unpinnable(top: bytes, walked: Walked, globs: dict[str, Globs], sets: tuple[PinnedSet, ...]) -> None:
     """Refuse what no reading is needed for."""
     _refuse(
-        (f"{shown(one.path) or 'the root'}: cannot be read: {one.error}" for one in walked.refused if one.error),
+        (f"{shown(one.path)}: cannot be read: {one.error}" for one in walked.refused if one.error),
         "make it readable, or leave it out with a pattern that begins with !",
     )
     _refuse(

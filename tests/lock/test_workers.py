@@ -1,0 +1,126 @@
+"""Any number of workers, of whatever kind, read the same (contract L6)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from admit.errors import InputError
+from admit.lock.hashing import Job
+from admit.lock.workers import _read, _threaded, batches, read_all
+
+jobs = st.lists(st.builds(Job, st.sampled_from([b"", b"a"]), st.lists(st.binary(max_size=1), max_size=700)), max_size=4)
+
+
+@given(jobs)
+def test_batches_hold_every_file_once_in_order(some: list[Job]) -> None:
+    def flat(each: list[Job]) -> list[tuple[bytes, bytes]]:
+        return [(job.folder, name) for job in each for name in job.names]
+
+    parts = batches(some)
+    assert flat([job for part in parts for job in part]) == flat(some)
+    assert all(0 < sum(len(job.names) for job in part) <= 256 for part in parts)
+
+
+def tree(root: Path) -> list[Job]:
+    made = []
+    for folder in ("a", "b/c", "d"):
+        (root / folder).mkdir(parents=True)
+        names = [f"{number:03}" for number in range(90)]
+        for name in names:
+            (root / folder / name).write_bytes(name.encode() * int(name))
+        (root / folder / "005").chmod(0o755)
+        os.mkfifo(root / folder / "pipe")
+        made.append(Job(folder.encode(), [name.encode() for name in [*names, "none", "pipe"]]))
+    return made
+
+
+SCRIPT = """
+import os, signal, sys
+from admit.lock.hashing import Job
+from admit.lock.workers import _can_fork, _forked, _read, batches, joined
+names = {folder: sorted(os.fsencode(name) for name in os.listdir(folder)) for folder in ("a", "b/c", "d")}
+jobs = [Job(folder.encode(), [*each, b"none"]) for folder, each in names.items()]
+parts = batches(jobs)
+root = os.open(".", os.O_RDONLY)
+if sys.argv[1] == "kill":
+    children = f"/proc/{os.getpid()}/task/{os.getpid()}/children"
+    reads = _forked(root, parts, 3)
+    found = dict([next(reads)])
+    with open(children) as file:
+        for pid in file.read().split():
+            os.kill(int(pid), signal.SIGKILL)
+    for index, read in reads:
+        assert index not in found
+        found[index] = read
+else:
+    assert _can_fork()
+    found = dict(_read(root, parts, 3))
+assert joined(found[i] for i in range(len(parts))) == joined(r for _, r in _read(root, parts, 1)), "different"
+try:
+    os.waitpid(-1, os.WNOHANG)
+except ChildProcessError:
+    print("same, and nobody left behind")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux only")
+@pytest.mark.parametrize("how", [pytest.param("", id="all live"), pytest.param("kill", id="all killed on the way")])
+def test_forked_children_read_what_one_process_reads(tmp_path: Path, how: str) -> None:
+    """In a process of its own, since one with threads does not fork."""
+    tree(tmp_path)
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", SCRIPT, how], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (ran.stdout, ran.stderr) == ("same, and nobody left behind\n", "")
+
+
+def test_threads_read_what_one_process_reads(tmp_path: Path) -> None:
+    parts = batches(tree(tmp_path))
+    root_fd = os.open(tmp_path, os.O_RDONLY)
+    try:
+        assert dict(_threaded(root_fd, parts)) == dict(_read(root_fd, parts, 1))
+    finally:
+        os.close(root_fd)
+
+
+def test_progress_ends_with_everything(tmp_path: Path) -> None:
+    calls: list[tuple[int, int, int]] = []
+    made = tree(tmp_path)
+    read = read_all(os.fsencode(tmp_path), made, progress=lambda *numbers: calls.append(numbers))
+    assert calls == sorted(calls)
+    assert calls[-1] == (sum(len(job.names) for job in made), sum(len(job.names) for job in made), read.total_bytes)
+
+
+def test_a_root_that_is_none_is_taught(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="none: cannot be opened: No such file"):
+        read_all(os.fsencode(tmp_path / "none"), [])
+
+
+MEMORY = """
+import os, resource, sys
+from admit.lock.hashing import Job
+from admit.lock.workers import read_all
+read_all(os.fsencode(sys.argv[1]), [Job(b"", [b"small"])])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+read_all(os.fsencode(sys.argv[1]), [Job(b"", [b"large", b"other"])])
+after = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+print((after - before) // 1024)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts memory in the unit of Linux")
+def test_memory_does_not_grow_with_the_size_of_a_file(tmp_path: Path) -> None:
+    """Contract L6: 256 MiB read in a process that grows by less than 8."""
+    (tmp_path / "small").write_bytes(b"x")
+    for name in ("large", "other"):
+        with open(tmp_path / name, "wb") as file:
+            file.truncate(1 << 27)
+    ran = subprocess.run([sys.executable, "-c", MEMORY, tmp_path], capture_output=True, text=True, check=True)
+    assert int(ran.stdout) < 8
