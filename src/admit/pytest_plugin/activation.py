@@ -61,7 +61,9 @@ def _record(config: pytest.Config) -> None:
         from admit.pytest_plugin.xdist import Controller
 
         config.pluginmanager.register(Controller(recorder, terms, folder), "admit-controller")
-    observer = Observer(terms, config.rootpath, collector=recorder, pin=_pin(config, terms), broken=recorder.broken)
+    observer = Observer(
+        terms, config.rootpath, collected=recorder.collected, pin=_pin(config, terms), broken=recorder.broken
+    )
     config.pluginmanager.register(observer, "admit-observer")
 
 
@@ -73,7 +75,7 @@ def _observe_in_worker(config: pytest.Config, worker: dict[str, Any]) -> None:
     if told is None or terms is None:
         return  # a worker of a session that does not record
     file = WorkerFile(told["file"])
-    observer = Observer(terms, config.rootpath, collector=file, pin=_pin(config, terms), broken=file.broken)
+    observer = Observer(terms, config.rootpath, collected=file.collected, pin=_pin(config, terms), broken=file.broken)
     config.pluginmanager.register(observer, "admit-observer")
 
 

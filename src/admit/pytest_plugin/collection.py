@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from admit.pytest_plugin.exceptions import clean
 
@@ -55,13 +55,6 @@ def from_json(text: str) -> Collection:
     """Return the collection in a line that `Collection.to_json` wrote."""
     nodes, properties, gone = json.loads(text)
     return Collection(tuple(nodes), frozenset(properties), tuple(Gone(*part) for part in gone))
-
-
-class Collector(Protocol):
-    """Whoever is told what a session collected."""
-
-    def collected(self, collection: Collection) -> None:
-        """Take the collection, before anything runs."""
 
 
 class Classifier:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from pathlib import Path
 
-    from admit.pytest_plugin.collection import Collector
     from admit.pytest_plugin.hypothesis_pin import Pin
     from admit.pytest_plugin.terms import Terms
 
@@ -35,16 +34,22 @@ class Observer:
     Args:
         terms: what the run is told.
         root: the directory that path patterns start from.
-        collector: whoever writes down the collection.
+        collected: is told what was collected, before anything runs.
         pin: keeps Hypothesis under the gate's profile.
         broken: is told of an error of the recorder's own, which must never look like a clean run.
     """
 
     def __init__(
-        self, terms: Terms, root: Path, *, collector: Collector, pin: Pin, broken: Callable[[BaseException], None]
+        self,
+        terms: Terms,
+        root: Path,
+        *,
+        collected: Callable[[Collection], None],
+        pin: Pin,
+        broken: Callable[[BaseException], None],
     ) -> None:
         self._classifier = Classifier(terms, root)
-        self._collector, self._pin, self._broken = collector, pin, broken
+        self._collected, self._pin, self._broken = collected, pin, broken
         self._found: list[pytest.Item] = []
         self._originals: dict[int, str] = {}
         self._deselected: list[pytest.Item] = []
@@ -52,24 +57,25 @@ class Observer:
         self._item: pytest.Item | None = None
         self._attempts = 0
         self._worst: Reading | None = None
+        self._is_watched = False
 
     # ------------------------------------------------------------ collection
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_make_collect_report(self) -> Generator[None, Any, None]:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_make_collect_report(self) -> Generator[None, Any, Any]:
         """Bring back the gate's profile before a module is imported: a conftest may have loaded another."""
         self._pin.enforce()
-        yield
+        return (yield)
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
-    ) -> Generator[None, Any, None]:
+    ) -> Generator[None, Any, Any]:
         """Remember what was found before anything is taken out again."""
         self._found = list(items)
         if config.getoption("loadgroup", False):
             self._originals = {id(item): item.nodeid for item in items}
-        yield
+        return (yield)
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """Remember what an option or a plugin deselects."""
@@ -93,7 +99,7 @@ class Observer:
         known = {*nodes, *(name for name, _, _ in gone)}
         found = [(name_of(item, originals), item, VANISHED) for item in self._found]
         gone += [row for row in found if row[0] not in known]
-        self._collector.collected(
+        self._collected(
             Collection(
                 nodes,
                 frozenset(name_of(item, originals) for item in properties),
@@ -106,29 +112,44 @@ class Observer:
 
     # ------------------------------------------------------------ reports
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
         """Read every report that is not a plain pass while its exception is at hand."""
-        outcome = yield
+        report = yield
         try:
-            report = outcome.get_result()
-        except BaseException:  # noqa: BLE001 - another plugin's hook failed: pytest says so, and the node stays open
-            return
-        try:
+            when = call.when
+            if when == "setup":
+                self._begin(item)
+            if (
+                call.excinfo is None
+                and report.outcome == "passed"
+                and "wasxfail" not in report.__dict__
+                and (when == "setup" or not self._is_watched)
+            ):
+                return report  # nearly every report
             self._read(item, call, report)
         except Exception as error:  # noqa: BLE001 - as above
             self._broken(error)
+        return report
+
+    def _begin(self, item: pytest.Item) -> None:
+        if item is self._item:
+            self._attempts += 1
+            self._is_watched = True
+        else:
+            self._item, self._attempts, self._worst = item, 1, None
+            # a call of a property is looked at even where it passed
+            self._is_watched = bool(self._properties) and item.nodeid in self._properties
 
     def _read(self, item: pytest.Item, call: pytest.CallInfo[None], report: Any) -> None:
         when = call.when
-        if when == "setup":
-            self._begin(item)
         error = call.excinfo
         property_run = self._pin.run_of(item) if when == "call" and self._properties else None
         if error is None and report.outcome == "passed" and "wasxfail" not in report.__dict__ and property_run is None:
             if when == "teardown" and (self._worst is not None or self._attempts > 1):
                 setattr(report, ATTRIBUTE, self._hidden())
             return
+        self._is_watched = True
         reading = reading_of(
             report, None if error is None else error.value, is_property=item.nodeid in self._properties
         )
@@ -143,12 +164,6 @@ class Observer:
         if when == "teardown":
             note |= self._hidden()
         setattr(report, ATTRIBUTE, note)
-
-    def _begin(self, item: pytest.Item) -> None:
-        if item is self._item:
-            self._attempts += 1
-        else:
-            self._item, self._attempts, self._worst = item, 1, None
 
     def _hidden(self) -> dict[str, Any]:
         # the flaky plugin never reports the attempts that it gives up; the last phase carries what they showed

@@ -43,13 +43,12 @@ class PropertyWatch:
         self._item: pytest.Item | None = None
         self._run: PropertyRun | None = None
 
-    @pytest.hookimpl(hookwrapper=True, trylast=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, None]:
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Count test cases, innermost, so that Hypothesis' own plugin has taken its place already."""
         self._item = self._run = None
         if not is_hypothesis_item(item):
-            yield
-            return
+            return (yield)
         count = _Count()
         with contextlib.ExitStack() as stack:
             run = None
@@ -58,9 +57,11 @@ class PropertyWatch:
                 count.listen(stack, item)
             except Exception as error:  # noqa: BLE001 - a Hypothesis of another shape: not measured, so not a pass
                 run = PropertyRun(None, 0, None, 0, f"could not be observed: {one_line(repr(error))}", "")
-            yield
-        self._item = item
-        self._run = run._replace(ran=count.ran, valid=count.valid if count.is_measured else None)
+            try:
+                return (yield)
+            finally:
+                self._item = item
+                self._run = run._replace(ran=count.ran, valid=count.valid if count.is_measured else None)
 
     def run_of(self, item: pytest.Item) -> PropertyRun | None:
         """Return what was seen of a test whose call has ended; None during the call and for every other test."""

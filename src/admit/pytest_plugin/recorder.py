@@ -154,7 +154,10 @@ class Recorder:
             return
         try:
             seen = report.__dict__
-            key = report.nodeid, seen.get("worker_id")
+            worker = seen.get("worker_id")
+            if worker is None and "node" in seen:
+                worker = str(report.node.gateway.id)  # the controller's own report of a worker that died
+            key = report.nodeid, worker
             execution = self._open.get(key)
             if execution is None:
                 execution = self._open[key] = Execution()
