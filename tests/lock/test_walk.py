@@ -100,7 +100,7 @@ def test_a_folder_that_cannot_be_listed_is_an_error_for_the_sets_that_reach_it(
 
 
 def test_links_are_told_with_where_they_end_and_never_followed(tmp_path: Path) -> None:
-    root = tmp_path / "root"
+    root = tmp_path / "tree"
     put(root, "d/a", "e/in/b")
     put(tmp_path, "outside")
     links = {
@@ -110,7 +110,7 @@ def test_links_are_told_with_where_they_end_and_never_followed(tmp_path: Path) -
         "dangling": "nowhere",
         "loop": "loop",
         "up": "../outside",
-        "back": "../root/d/a",
+        "back": "../tree/d/a",
         "absolute": str(root / "d/a"),
     }
     for name, target in links.items():
@@ -133,10 +133,10 @@ def test_links_are_told_with_where_they_end_and_never_followed(tmp_path: Path) -
 
 def test_a_link_through_a_folder_that_leads_out_leads_out(tmp_path: Path) -> None:
     put(tmp_path, "elsewhere/a")
-    (tmp_path / "root").mkdir()
-    (tmp_path / "root/way").symlink_to("../elsewhere")
-    (tmp_path / "root/innocent").symlink_to("way/a")
-    assert look_at_link(os.fsencode(tmp_path / "root"), b"innocent", 1).leads_to is None
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree/way").symlink_to("../elsewhere")
+    (tmp_path / "tree/innocent").symlink_to("way/a")
+    assert look_at_link(os.fsencode(tmp_path / "tree"), b"innocent", 1).leads_to is None
 
 
 def test_a_root_that_is_itself_a_link_is_the_root(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_root_that_is_itself_a_link_is_the_root(tmp_path: Path) -> None:
 
 
 def test_what_stands_at_a_path_that_was_not_met(tmp_path: Path) -> None:
-    root = tmp_path / "root"
+    root = tmp_path / "tree"
     put(root, "file", "folder/x")
     put(tmp_path, "outside/x")
     (root / "link").symlink_to("file")
