@@ -183,12 +183,17 @@ def test_a_forbidden_character_is_replaced_and_the_report_says_so(bad: bytes) ->
         + b'">x'
         + bad
         + b"</failure>"
-        b'</testcase><testcase name="c' + bad + b'"/></testsuite>'
+        b'</testcase><testcase name="c' + bad + b'"/><testcase name="d' + bad + b'"><failure/></testcase></testsuite>'
     )
     report = read(raw, "r.xml")
-    assert [record.check for record in report.records] == ["pass", "fail", "pass"]
     assert "\ufffd" in report.records[1].message
     assert "\ufffd" in report.records[2].node
+    assert [(record.check, record.why) for record in report.records] == [
+        ("pass", None),
+        ("fail", None),
+        ("not_run", "no_verdict"),  # which node it was cannot be told
+        ("fail", None),
+    ]
     assert any("repaired" in note for note in report.notes)
     assert ending([report], None).ended == "finished"
 
@@ -196,16 +201,20 @@ def test_a_forbidden_character_is_replaced_and_the_report_says_so(bad: bytes) ->
 @pytest.mark.parametrize("head", ['<testsuite name="s\x1b">', '<!-- \x1b --><testsuite name="s\x1b">'])
 def test_a_forbidden_character_before_the_first_case_is_repaired_as_well(head: str) -> None:
     (record,) = read(f'{head}<testcase name="a"/></testsuite>'.encode(), "r.xml").records
-    assert (record.node, record.check) == ("s\ufffd::a", "pass")
+    assert (record.node, record.check) == ("s\ufffd::a", "not_run")
 
 
 def test_characters_are_repaired_in_other_encodings_as_well() -> None:
-    text = '<?xml version="1.0" encoding="utf-16"?><testsuite name="é"><testcase name="a\x1b"/></testsuite>'
+    text = '<?xml version="1.0" encoding="utf-16"?><testsuite name="é"><testcase name="a" time="\x1b"/></testsuite>'
     (record,) = read(text.encode("utf-16"), "r.xml").records
-    assert (record.node, record.check) == ("é::a\ufffd", "pass")
-    text = '<?xml version="1.0" encoding="iso-8859-1"?><testsuite name="é"><testcase name="a\x1b"/></testsuite>'
+    assert (record.node, record.check) == ("é::a", "pass")
+    text = '<?xml version="1.0" encoding="iso-8859-1"?><testsuite name="é"><testcase name="a" time="\x1b"/></testsuite>'
     (record,) = read(text.encode("latin-1"), "r.xml").records
-    assert (record.node, record.check) == ("é::a\ufffd", "pass")
+    assert (record.node, record.check) == ("é::a", "pass")
+
+
+def test_a_replacement_character_that_the_runner_wrote_is_a_character_like_any_other() -> None:
+    assert passes('<testsuite name="s"><testcase name="a\ufffd"/></testsuite>'.encode()) == 1
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from admit.collect.junit_counts import Suite
 from admit.collect.junit_parse import Case, parse
-from admit.collect.junit_repair import repaired
+from admit.collect.junit_repair import REPLACEMENT, repaired
 from admit.collect.junit_verdict import is_plain_pass, node_id, prefix, verdict_of
 from admit.collect.report import LIMITS, Report
 from admit.core.records import NodeRecord
@@ -32,7 +32,7 @@ def read(raw: bytes, source: str, *, root: str = "", limits: Limits = LIMITS) ->
     """Return what one JUnit XML file says.
 
     A file that breaks off keeps the failures before the break and takes no pass from it. Characters that XML forbids
-    are replaced in a second try, and the report says so.
+    are replaced in a second try, and the report says so; a case whose id held one gives no verdict.
 
     Args:
         raw: the file's bytes.
@@ -146,6 +146,8 @@ class _Listing:
         records = self._records
         if broken is not None:
             records = [_lost(record, broken.line) if record.check == "pass" else record for record in records]
+        if was_repaired:
+            records = [_renamed(record) if REPLACEMENT in record.node else record for record in records]
         problems = tuple(self._problems) + ((f"{self._unsaid} more contradictions",) if self._unsaid else ())
         note = "repaired: characters that XML forbids were replaced by U+FFFD"
         return Report(
@@ -178,6 +180,14 @@ class _Listing:
             self._problems.append(text)
         else:
             self._unsaid += 1
+
+
+def _renamed(record: NodeRecord) -> NodeRecord:
+    # which node this was cannot be told any more; a failure stays one all the same
+    if record.check != "pass":
+        return record
+    message = "characters that XML forbids stood in its name and were replaced"
+    return record._replace(check="not_run", why="no_verdict", message=message)
 
 
 def _lost(record: NodeRecord, line: int) -> NodeRecord:
