@@ -120,6 +120,7 @@ class _Fold:
         found = self._typed.read(block)
         if found is None:
             return False
+        self._tally.meet(found.nodes)
         self._tally.add_plain(found.plain)
         for place, one in found.others:
             record = record_of(one)
@@ -127,8 +128,8 @@ class _Fold:
                 number = self._line_count + place + 1
                 record = self._strict_record(self._parsed(block.split(b"\n")[place], number), number)
             self._tally.add(record)
-        self._node_count += len(found.plain) + len(found.others)
-        self._line_count += len(found.plain) + len(found.others)
+        self._node_count += len(found.nodes)
+        self._line_count += len(found.nodes)
         return True
 
     def _feed_plan(self, line: bytes) -> bool:
@@ -171,7 +172,9 @@ class _Fold:
         elif record == "finish":
             self._finish = finish_of(keys, where)
         else:
-            self._tally.add(self._strict_record(keys, number))
+            one = self._strict_record(keys, number)
+            self._tally.meet([one.node])
+            self._tally.add(one)
             self._node_count += 1
 
     def _strict_record(self, keys: dict[str, Any], number: int) -> NodeRecord:

@@ -18,54 +18,73 @@ from admit.core.records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 PLANNED: Final = 0
 """The code of a node that was planned and not seen yet; no record's code is 0."""
 
 
 class NodeTally:
-    """A fold code a node, and the record that speaks for a node wherever there is more to say than that it passed."""
+    """A fold code a node, and the record that speaks for a node wherever there is more to say than that it passed.
 
-    __slots__ = ("_owed", "_started", "codes", "details")
+    A run mostly goes through its nodes in the order of its plan. As long as it does, records are only compared with the
+    next planned nodes; from the first that is another on, what is left of the plan is looked up node by node.
+    """
+
+    __slots__ = ("_met", "_owed", "_planned", "_started", "codes", "details")
 
     def __init__(self) -> None:
         self.codes: dict[str, int] = _roomy()
         self.details: dict[str, NodeRecord] = {}
-        self._owed: dict[str, int] = {}  # nodes planned more than once: how many records are still to come after one
+        self._planned: list[str] | None = []  # while records come in its order, of which `_met` were met; then None
+        self._met = 0
+        self._owed: dict[str, int] = {}  # nodes planned more than once: how many records are still to come
         self._started = False
 
-    def plan(self, nodes: Iterable[str]) -> None:
+    def plan(self, nodes: Sequence[str]) -> None:
         """Expect `nodes`, each as often as it stands there; in a plan that comes after the first record, once."""
-        codes = self.codes
+        if not self._started and self._planned is not None:
+            self._planned += nodes
+            return
+        self._look_up_plan()
         for node in nodes:
-            if node not in codes:
-                codes[node] = PLANNED
-            elif not self._started:
-                self._owed[node] = self._owed.get(node, 0) + 1
+            self.codes.setdefault(node, PLANNED)
+
+    def meet(self, nodes: list[str]) -> None:
+        """Take note of the nodes of the next records, in their order, before the records are added."""
+        self._started = True
+        if self._planned is not None:
+            end = self._met + len(nodes)
+            if self._planned[self._met : end] == nodes:
+                self._met = end
+                return
+            self._look_up_plan()
+        if self._owed:
+            for node in nodes:
+                if node in self._owed:
+                    self._owed[node] -= 1
+                    if not self._owed[node]:
+                        del self._owed[node]
 
     def add(self, record: NodeRecord) -> None:
-        """Fold one record."""
-        self._started = True
+        """Fold one record, whose node was met."""
         node = record.node
-        self._add_code(node, code_of(record))
+        known = self.codes.get(node)
+        self.codes[node] = joined(known, code_of(record)) if known else code_of(record)
         if has_more_to_say(record):
-            known = self.details.get(node)
-            self.details[node] = record if known is None else spokesman(known, record)
+            speaker = self.details.get(node)
+            self.details[node] = record if speaker is None else spokesman(speaker, record)
 
     def add_plain(self, nodes: Iterable[str]) -> None:
-        """Fold plain passes: one attempt, lock match, stable, nothing else said."""
-        self._started = True
+        """Fold plain passes, whose nodes were met: one attempt, lock match, stable, nothing else said."""
         codes, put = self.codes, self.codes.setdefault
         size = len(codes)
         for node in nodes:
             known = put(node, CLEAN_CODE)  # one look into a large table a node, which is what a million nodes cost
             if len(codes) != size:
                 size += 1
-            elif known == PLANNED:
-                codes[node] = CLEAN_CODE
             else:
-                self._add_code(node, CLEAN_CODE)
+                codes[node] = joined(known, CLEAN_CODE) if known else CLEAN_CODE
 
     def demote_passes(self) -> None:
         """Take every pass for a verdict that was lost: the run died, so nobody knows what else it would have said."""
@@ -84,6 +103,7 @@ class NodeTally:
         A node of which nothing was seen is a gap, which a later attempt on the same commit fills (contract U5). One
         that was collected twice and seen once is not: nobody can tell which of the two a later pass would speak of.
         """
+        self._look_up_plan()
         for node, code in self.codes.items():
             if code == PLANNED:
                 self.codes[node] = GAP
@@ -92,16 +112,16 @@ class NodeTally:
                 self.codes[node] = code | HARD
                 self.details[node] = spokesman(self.details.get(node, _never_ran(node)), _never_ran(node))
 
-    def _add_code(self, node: str, code: int) -> None:
-        known = self.codes.get(node)
-        if not known:
-            self.codes[node] = code
-            return
-        self.codes[node] = joined(known, code)
-        if node in self._owed:
-            self._owed[node] -= 1
-            if not self._owed[node]:
-                del self._owed[node]
+    def _look_up_plan(self) -> None:
+        """Turn what is left of the plan into nodes that are expected and numbers of records that are owed."""
+        left = [] if self._planned is None else self._planned[self._met :]
+        self._planned = None
+        for node in left:
+            code = self.codes.get(node)
+            if code is None:
+                self.codes[node] = PLANNED
+            else:  # planned once more than it was seen; the table alone speaks for a first record to come
+                self._owed[node] = self._owed.get(node, int(code == PLANNED)) + 1
 
 
 def _roomy() -> dict[str, int]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, Protocol
 
 from admit.core.records import Examples, NodeRecord
 from admit.core.signals import CheckState, FlakeState, LockState, Why
 from admit.evidence.instant import utc_instant
 from admit.evidence.record import MOST_ATTEMPTS
-from admit.evidence.wire import node_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,8 +36,9 @@ class WrittenNode(Protocol):
 
 
 class Written(NamedTuple):
-    """A block of node records: ids of the plain passes, and the other records with their places in the block."""
+    """A block of node records: all ids in order, those of the plain passes, and the other records with their places."""
 
+    nodes: list[str]
     plain: list[str]
     others: list[tuple[int, WrittenNode]]
 
@@ -57,30 +57,39 @@ class TypedReader:
     or anything that is wrong are left to the strict reader.
     """
 
-    __slots__ = ("_decode", "_encode", "_errors", "_plain_end", "_plan")
+    __slots__ = ("_any", "_encode", "_errors", "_plain", "_plan")
 
     def __init__(self, gate: str) -> None:
         import msgspec
 
-        self._decode = msgspec.json.Decoder(_kind(gate)).decode_lines
+        self._plain = msgspec.json.Decoder(_plain_kind(gate)).decode_lines
+        self._any = msgspec.json.Decoder(_kind(gate)).decode_lines
         self._plan = msgspec.json.Decoder(_plan_kind()).decode_lines
         self._encode = msgspec.json.Encoder().encode_lines
-        self._plain_end = node_line(gate, NodeRecord("x", "pass", "match", "stable")).partition(b'"x')[2]
         self._errors = (msgspec.DecodeError, RecursionError)
 
     def read(self, block: bytes) -> Written | None:
         """Return the node records in a block of whole lines, None where the strict reader has to look."""
         try:
-            found: list[WrittenNode] = self._decode(block)
+            found: list[WrittenNode] = self._plain(block)
+        except self._errors:
+            return self._read_any(block)
+        if self._encode(found) != block:
+            return None
+        nodes = [one.node for one in found]
+        return Written(nodes, nodes, [])
+
+    def _read_any(self, block: bytes) -> Written | None:
+        try:
+            found: list[WrittenNode] = self._any(block)
         except self._errors:
             return None
         if self._encode(found) != block:
             return None
-        if block.count(self._plain_end) == len(found):  # quotes in it: it can only stand at the end of a record
-            return Written([one.node for one in found], [])
         others = [(place, one) for place, one in enumerate(found) if not _is_plain(one)]
         places = {place for place, _ in others}
-        return Written([one.node for place, one in enumerate(found) if place not in places], others)
+        plain = [one.node for place, one in enumerate(found) if place not in places]
+        return Written([one.node for one in found], plain, others)
 
     def read_plan(self, line: bytes) -> Sequence[str] | None:
         """Return the nodes of a plan record's line, None where the strict reader has to look."""
@@ -137,34 +146,57 @@ def _plan_kind() -> Any:
     return defstruct("WrittenPlan", [("nodes", nodes)], tag_field="record", tag="plan", forbid_unknown_fields=True)
 
 
+def _plain_kind(gate: str) -> Any:
+    """Return the type of a plain pass, which may say under what it ran and nothing else."""
+    from msgspec import defstruct
+
+    of_a_pass = {
+        "check": Literal["pass"],
+        "fixture_lock": Literal["match"],
+        "flake_status": Literal["stable"],
+    }
+    fields = [
+        (name, of_a_pass.get(name, kind), *default)
+        for name, kind, *default in _fields()
+        if name not in {"freeze_expires", "why", "message", "counterexample", "attempts", "flaky"}
+    ]
+    return defstruct("PlainPass", fields, rename={"check": gate}, **_OPTIONS)
+
+
 def _kind(gate: str) -> Any:
+    from msgspec import defstruct
+
+    return defstruct("WrittenNode", _fields(), rename={"check": gate}, **_OPTIONS)
+
+
+def _fields() -> list[Any]:
     from msgspec import Meta, defstruct
 
     count = Annotated[int, Meta(ge=0)]
     some = Annotated[str, Meta(min_length=1)]
     seen = defstruct("Seen", [("ran", count), ("valid", count), ("max", count)], forbid_unknown_fields=True, gc=False)
-    return defstruct(
-        "WrittenNode",
-        [
-            ("node", some),
-            ("check", CheckState),
-            ("fixture_lock", LockState),
-            ("flake_status", FlakeState),
-            ("fixture_manifest", some | None, None),
-            ("seed", int | some | None, None),
-            ("freeze_expires", some | None, None),
-            ("why", Why | None, None),
-            ("message", str, ""),
-            ("counterexample", str, ""),
-            ("reproduce", str, ""),
-            ("attempts", Annotated[int, Meta(ge=1, le=MOST_ATTEMPTS)], 1),
-            ("flaky", bool, False),
-            ("examples", seen | None, None),
-        ],
-        tag_field="record",
-        tag="node",
-        rename={"check": gate},
-        forbid_unknown_fields=True,
-        omit_defaults=True,
-        gc=False,
-    )
+    return [
+        ("node", some),
+        ("check", CheckState),
+        ("fixture_lock", LockState),
+        ("flake_status", FlakeState),
+        ("fixture_manifest", some | None, None),
+        ("seed", int | some | None, None),
+        ("freeze_expires", some | None, None),
+        ("why", Why | None, None),
+        ("message", str, ""),
+        ("counterexample", str, ""),
+        ("reproduce", str, ""),
+        ("attempts", Annotated[int, Meta(ge=1, le=MOST_ATTEMPTS)], 1),
+        ("flaky", bool, False),
+        ("examples", seen | None, None),
+    ]
+
+
+_OPTIONS: Final[dict[str, Any]] = {
+    "tag_field": "record",
+    "tag": "node",
+    "forbid_unknown_fields": True,
+    "omit_defaults": True,
+    "gc": False,
+}
