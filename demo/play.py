@@ -70,7 +70,8 @@ def play(repo: Path) -> None:
     sys.stdout.write(table(rows))
     codes = " ".join(str(code) for *_, code, _ in rows)
     sys.stdout.write(f"\nexit codes: {codes} (0 merges, 1 blocks, 2 escalates)\n")
-    sys.stdout.write(f"ledger: {run(repo, *ADMIT, 'log', '--format', 'json').stdout.count('outcome')} decisions recorded\n")
+    ledger = json.loads(run(repo, *ADMIT, "log", "--format", "json").stdout)
+    sys.stdout.write(f"ledger: {len(ledger)} decisions recorded\n")
 
 
 def lay_out(repo: Path) -> None:
@@ -116,7 +117,8 @@ def table(rows: list[tuple[str, str, str, str, int, str]]) -> str:
     head = ("", "patch", "property fixture flaky", "disposition and reason", "exit", "time")
     cells = [tuple(str(cell) for cell in line) for line in (head, *rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
-    return "".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n" for line in cells)
+    padded = ([cell.ljust(width) for cell, width in zip(line, widths, strict=True)] for line in cells)
+    return "".join("  ".join(line).rstrip() + "\n" for line in padded)
 
 
 def run(repo: Path, *command: str) -> subprocess.CompletedProcess[str]:

@@ -27,7 +27,7 @@ def commands() -> str:
         parser = parser_of(command)
         import_module(f"admit.cli.{command.module}").configure(parser)
         lines += [f"## admit {command.name}", "", "```text", parser.format_help().rstrip(), "```", ""]
-        for action in parser._actions:
+        for action in parser._actions:  # noqa: SLF001 - argparse has no public list of its verbs
             choices = action.choices
             if isinstance(choices, dict):
                 for verb, one in choices.items():

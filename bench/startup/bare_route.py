@@ -38,6 +38,7 @@ def route(e: Evidence) -> tuple[int, str]:
 
 
 tree = json.load(open(sys.argv[1]))
-code, line = route(Evidence(**{k: State(tree.get(k, "missing")) for k in ("property_check", "fixture_check", "flaky_freeze")}))
+gates = ("property_check", "fixture_check", "flaky_freeze")
+code, line = route(Evidence(**{k: State(tree.get(k, "missing")) for k in gates}))
 print(line)
 sys.exit(code)

@@ -1,6 +1,6 @@
 """Claim: `admit route` from a cold process costs at most 1.3 times a bare script, and a third of `diff-cover --help`.
 
-Usage: python bench/startup/bench_route.py [ROUNDS]   (installed admit; diff-cover beside it, or it is said that it is absent)
+Usage: python bench/startup/bench_route.py [ROUNDS]   (where diff-cover is not installed beside admit, it is said)
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ class Case(NamedTuple):
 
     `patch` is what is to be judged; a head that is None is not known and then the documents have to agree on one.
     `problems` are documents that could not be read (contract E4). `inadmissible` maps a code of
-    `admit.core.decision.INADMISSIBLE` to what was found, for what only the outside could see (a moved base, a dirty tree).
+    `admit.core.decision.INADMISSIBLE` to what was found, for what only the outside could see (a moved base).
     `is_based` says that the base's instrument judged (contract T7); without it the decision says so aloud (2.3).
     """
 
@@ -104,7 +104,7 @@ def bind(case: Case) -> Bound:
 
 
 def _own_nodes(document: Document, documents: tuple[Document, ...]) -> int:
-    """Return how many nodes only this gate speaks of: what could not be collected stands in every gate and is judged there."""
+    """Return how many nodes only this gate speaks of; what could not be collected is judged in every gate."""
     others = [other.codes for other in documents if other.opening.gate != document.opening.gate]
     return sum(
         bool(code & (PASS | FAIL)) or not any(node in codes for codes in others)
@@ -173,8 +173,8 @@ def route(case: Case, bound: Bound, gates: tuple[GateRuling, ...]) -> Decision:
 def arbitrate(policy: Policy, records: list[tuple[str, NodeRecord]], *, now: str, problems: list[str]) -> Decision:
     """Return one outcome for a set of node records, and every verdict under it.
 
-    Reject outranks hold outranks accept, and no record at all is a hold (contract A5). A record that cannot be read holds
-    the whole set (E4).
+    Reject outranks hold outranks accept, and no record at all is a hold (contract A5). A record that cannot be read
+    holds the whole set (E4).
 
     Raises:
         InputError: the policy asks for signals that no record carries.

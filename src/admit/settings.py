@@ -144,11 +144,11 @@ def _pinned_sets(tree: dict[str, Any], where: str) -> tuple[PinnedPaths, ...]:
     return tuple(sets)
 
 
-def hypothesis_profile(settings: Settings) -> dict[str, bool | int | str | None | tuple[str, ...]]:
+def hypothesis_profile(settings: Settings) -> dict[str, bool | int | str | tuple[str, ...] | None]:
     """Return the Hypothesis profile that the gate runs under, every field explicit (contract L3).
 
-    A profile that leaves a field open inherits it from whatever is loaded, which under `CI=true` is one that ignores the
-    seed option.
+    A profile that leaves a field open inherits it from whatever is loaded, which under `CI=true` is one that ignores
+    the seed option.
     """
     return {
         "max_examples": settings.number("hypothesis.max_examples"),

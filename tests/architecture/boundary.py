@@ -6,7 +6,11 @@ EDGES: dict[str, str] = {
     "admit.__main__": "`python -m admit`",
     "admit.cli": "arguments, streams, exit codes",
     "admit.pytest_plugin": "runs inside somebody else's test process",
-    "admit.wiring": "picks the clock, the files and the ledger",
+    "admit.wiring.instrument": "asks which versions are installed",
+    "admit.wiring.judging": "picks the evidence folder and the ledger",
+    "admit.wiring.space": "picks the clock and the configuration",
+    "admit.wiring.telling": "makes a run's ids",
+    "admit.wiring.trusted": "picks the files under review",
 }
 """Rooms that touch the world by design, all of their modules."""
 

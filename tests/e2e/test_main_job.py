@@ -226,7 +226,8 @@ def test_a_freeze_takes_its_node_out_and_escalates_until_it_ends_a6_u2(repositor
     assert done.returncode == 0, done.stderr
     repository.write(
         "shop.py",
-        "def split(cents, parts):\n    share, rest = divmod(cents, parts)\n    return [share] * (parts - rest) + [share + 1] * rest\n",
+        "def split(cents, parts):\n    share, rest = divmod(cents, parts)\n"
+        "    return [share] * (parts - rest) + [share + 1] * rest\n",
     )
     repository.commit()
     done = repository.admit("run", *repository.pytest())

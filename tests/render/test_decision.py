@@ -170,7 +170,8 @@ def test_explain_knows_what_it_does_not_know() -> None:
 
 
 WEAKENING = re.compile(
-    r"\b(skip|ignore|disable|delete|remove the test|relax|loosen|widen|increase the (limit|timeout)|rerun until|retry|xfail|add (a|the) freeze|"
+    r"\b(skip|ignore|disable|delete|remove the test|relax|loosen|widen|increase the (limit|timeout)|rerun until|retry|"
+    r"xfail|add (a|the) freeze|"
     r"freeze (it|the test)|lower|suppress|update the (snapshot|fixture|expected))\b",
     re.IGNORECASE,
 )

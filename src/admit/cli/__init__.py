@@ -11,7 +11,6 @@ from typing import NoReturn
 from admit.cli.commands import COMMANDS, Command
 from admit.errors import AdmitError, UsageError, one_line
 
-
 WIDTH = 100
 
 
@@ -48,7 +47,7 @@ def main(argv: list[str] | None = None) -> int:
         return 74
     except SystemExit:
         raise
-    except Exception:
+    except Exception:  # noqa: BLE001 - whatever it is, it must become an exit code that is no disposition
         import traceback
 
         traceback.print_exc()

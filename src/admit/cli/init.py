@@ -106,7 +106,8 @@ def _print(how: str, findings: Findings, done: list[str]) -> None:
 def _said(findings: Findings) -> list[str]:
     properties = len(findings.property_files)
     lines = [
-        f"found  {findings.files} files, {findings.python_tests} Python test files, {properties} of them with property tests"
+        f"found  {findings.files} files",
+        f"found  {findings.python_tests} Python test files, {properties} of them with property tests",
     ]
     if not properties:
         lines.append("found  no property tests: the policy written does not require their gate, and says so in words")

@@ -131,7 +131,8 @@ def seal(folder: Path, ended: Exit) -> str:
     for path in paths:
         close_document(path, ended=how, exit_code=ended.exit_code, signal=ended.signal, closed_by="launcher")
     if not paths:
-        return f"the command left no evidence (exit code {ended.exit_code}): did it run pytest, with admit installed beside it?"
+        code = ended.exit_code
+        return f"the command left no evidence (exit code {code}): did it run pytest, with admit installed beside it?"
     return "" if how == "finished" else f"the run ended as {how}, exit code {ended.exit_code}"
 
 
@@ -152,4 +153,5 @@ def _died(ended: Exit, marks: list[Mark | None]) -> str:
     if ended.signal is not None:
         return f"the run was ended by signal {ended.signal}; what it left has no closing record"
     silent = sum(mark is None for mark in marks)
-    return f"the run exited {ended.exit_code} with {silent} of {len(marks)} documents unfinished: it left before its tests ended"
+    unfinished = f"{silent} of {len(marks)} documents unfinished"
+    return f"the run exited {ended.exit_code} with {unfinished}: it left before its tests ended"

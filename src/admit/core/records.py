@@ -87,8 +87,8 @@ class Document(NamedTuple):
     source: str
 
 
-# A fold code packs what a roll-up needs of a node into one small integer, so that a million nodes fit and merge cheaply:
-#   bits 0-3  which checks were seen: PASS, FAIL, HARD (no verdict for a reason of its own), GAP (no verdict: run was lost)
+# A fold code packs what a roll-up needs of a node into one small integer, so that a million nodes merge cheaply:
+#   bits 0-3  the checks seen: PASS, FAIL, HARD (no verdict, for a reason of its own), GAP (no verdict: run lost)
 #   bits 4-5  the worst lock state, as its index in LOCK_STATES (match, missing, drifted)
 #   bit  6    frozen, as the record says
 #   bits 7-   number of attempts
@@ -162,7 +162,7 @@ def is_flaky(code: int) -> bool:
 
 
 def spokesman(a: NodeRecord, b: NodeRecord) -> NodeRecord:
-    """Return the record that speaks for a node after a merge: the worst, ties broken by content, so order never matters."""
+    """Return the record that speaks for a node after a merge: the worst; content breaks ties, so order is nothing."""
     return max(a, b, key=_weight)
 
 

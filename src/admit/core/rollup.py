@@ -242,7 +242,7 @@ _RANK: Final[dict[Kind, int]] = {"reject": 0, "hold": 1, "accept": 2}
 
 
 def weight(verdict: NodeVerdict) -> tuple[int, int, str]:
-    """Return what sorts verdicts: reject before hold before accept (contract A5), then the earlier rule, then the name."""
+    """Return what sorts verdicts: reject before hold before accept (contract A5), then by rule, then by name."""
     return _RANK[verdict.kind], verdict.rule, verdict.node
 
 
@@ -269,14 +269,14 @@ def record_of(node: str, code: int, detail: NodeRecord | None) -> NodeRecord:
 
 
 def is_in_force(expires: str, now: datetime) -> bool:
-    """Return whether a freeze that ends at `expires` (RFC 3339, UTC) still holds: not from that instant on (contract A6)."""
+    """Return whether a freeze that ends at `expires` (RFC 3339, UTC) still holds: not from that instant on (A6)."""
     return now < datetime.fromisoformat(expires)
 
 
 class RegisterState(NamedTuple):
     """What the freeze register says, read from the trusted file: contract U4.
 
-    `problem` names the first rule that it breaks; `unreadable` says why it could not be read; empty where neither is so.
+    `problem` names the first rule that it breaks, `unreadable` why it could not be read; empty where neither is so.
     """
 
     problem: str = ""

@@ -12,10 +12,11 @@ BY_ATTRIBUTION: Final[dict[str, str]] = {
     "behavior-and-invariant": "Correct the production code: examples and properties both found it wrong.",
     "concrete-behavior": "Correct the production code until the examples named hold.",
     "invariant-or-over-specified-property": (
-        "Replay the counterexample. If the input is legal, correct the code; if it is not, show that in review of the property."
+        "Replay the counterexample. If the input is legal, correct the code; "
+        "if it is not, show that in review of the property."
     ),
     "freeze-register": "Correct the register entry named, in a reviewed commit of its own.",
-    "inadmissible-evidence": "Resolve what kept each node named from giving a verdict, then run its gate again on this head.",
+    "inadmissible-evidence": "Resolve what kept each node named from giving a verdict, then run its gate again.",
     "malformed-evidence": "Have the tool named write its document again, whole; do not edit it by hand.",
     "mixed-evidence": "Hand in the documents of one run of this patch only.",
     "unlisted-gate": "Have the gate listed in the policy, in a reviewed commit.",
@@ -28,8 +29,12 @@ BY_ATTRIBUTION: Final[dict[str, str]] = {
 """One sentence an attribution of the shipped router, and of evidence that is not admissible."""
 
 BY_REASON: Final[dict[str, str]] = {
-    "fixture_drifted": "The pinned files are not those under review: restore them, or have a person repin them in a reviewed commit.",
-    "fixture_missing": "Nothing pins what the tests read: have a person write the lock (`admit lock write`) in a reviewed commit.",
+    "fixture_drifted": (
+        "The pinned files are not those under review: restore them, or have a person repin them in a reviewed commit."
+    ),
+    "fixture_missing": (
+        "Nothing pins what the tests read: have a person write the lock (`admit lock write`) in a reviewed commit."
+    ),
     "frozen_node": "A freeze is in force: repair the test and thaw it.",
     "node_not_run": "Give the node what it needs to run here; if it cannot run by design, declare that in review.",
 }

@@ -59,7 +59,7 @@ FREEZES: Final = """\
 
 ABSTENTIONS: Final = """\
 # Tests that by design give no verdict here (a platform skip, an expected failure), each with its exact reason.
-# `admit abstain write` proposes them from a run; a person reviews them. Anything else that does not run holds the patch.
+# `admit abstain write` proposes them from a run; a person reviews them. Whatever else does not run holds the patch.
 """
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import subprocess
-from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from admit.starter.pins import pinned_globs
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _PROPERTY: Final = re.compile(
     rb"^\s*@(?:[\w.]+\.)?given\b|\bRuleBasedStateMachine\b|@\w+\.parametrize\(\)|@(?:pytest\.)?mark\.property\b",
@@ -56,7 +58,8 @@ def _files(root: Path) -> list[str]:
 
 def _is_ignored(root: Path, line: str) -> bool:
     probe = line + "x"
-    done = subprocess.run(["git", "check-ignore", "-q", probe], cwd=root, capture_output=True, check=False)
+    command = ["git", "check-ignore", "-q", probe]
+    done = subprocess.run(command, cwd=root, capture_output=True, check=False)  # noqa: S603 - a fixed program, no shell
     return done.returncode == 0
 
 

@@ -24,7 +24,7 @@ def pinned_globs(files: Iterable[str], control: str) -> tuple[str, ...]:
 
     Args:
         files: repository paths with `/`.
-        control: what to pin where no test reads a file: the configuration itself, since a set without files pins nothing.
+        control: what to pin where no test reads a file: the configuration, since a set without files pins nothing.
     """
     paths = [PurePosixPath(name) for name in files]
     code_folders = {folder for path in paths if path.suffix in _CODE for folder in path.parents}
@@ -40,7 +40,7 @@ def _is_fixture(path: PurePosixPath) -> bool:
 
 
 def _glob(path: PurePosixPath, code_folders: set[PurePosixPath]) -> str:
-    """Return the widest glob that holds the file and no code: its topmost code-free folder, or its suffix beside code."""
+    """Return the widest glob that holds the file and no code: a code-free folder, or its suffix beside code."""
     free = [folder for folder in path.parents if folder not in code_folders and str(folder) != "."]
     tests = [folder for folder in free if any(part.lower() in TEST_FOLDERS for part in folder.parts)]
     if tests:

@@ -1,0 +1,137 @@
+"""Everything that a decision on an evidence folder is made of, and what records the decision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from admit.errors import EvidenceError
+from admit.repository import distance, look, resolve, toplevel, tracked
+from admit.wiring.trusted import control_files, declared, limits_of, policy_of, register_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from pathlib import Path
+
+    from admit.adjudicate import Case
+    from admit.core.decision import Decision
+    from admit.core.records import Document
+    from admit.policy import Policy
+    from admit.wiring.space import Workspace
+
+
+def recorder(path: Path, now: datetime) -> Callable[[Decision], None]:
+    """Return what appends a decision to the ledger at `path`, durable before it returns (contract G1)."""
+
+    def record(decision: Decision) -> None:
+        from hashlib import sha256
+
+        from admit.ledger.sqlite import SqliteLedger
+        from admit.render.json import decision_bytes
+
+        body = decision_bytes(decision)
+        ledger = SqliteLedger(path)
+        try:
+            ledger.append("decision", body, now=now, key=sha256(body).hexdigest())
+        finally:
+            ledger.close()
+
+    return record
+
+
+class Asked(NamedTuple):
+    """What a command line says of the patch to judge; None where it leaves it to git or to the evidence."""
+
+    folder: Path
+    now: datetime
+    patch_id: str | None = None
+    head: str | None = None
+    base: str | None = None
+    policy: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def case_of(space: Workspace, asked: Asked) -> Case:
+    """Return everything that a decision on an evidence folder is made of, read once.
+
+    Raises:
+        InputError: a policy or the abstentions are refused, or a commit named does not exist.
+    """
+    from admit.adjudicate import Case
+    from admit.core.decision import Patch
+    from admit.core.rollup import Sampling
+
+    router = policy_of(space, "policy.router", asked.policy)
+    documents, problems = read_folder(space, asked.folder)
+    frozen, register, notes = register_of(space, documents, asked.now)
+    checkout = look(space.root)
+    head = resolve(space.root, asked.head) if asked.head and checkout.head else asked.head or checkout.head
+    tree = checkout.tree if head == checkout.head else None
+    return Case(
+        patch=Patch(asked.patch_id or "", head, None, tree),
+        documents=documents,
+        problems=problems,
+        router=router,
+        arbiter=policy_of(space, "policy.arbiter"),
+        sampling=Sampling(asked.now, frozen, declared(space), router.options.flaky),
+        register=register,
+        inadmissible=_outside(space, asked, router, documents),
+        notes=(*asked.notes, *notes),
+    )
+
+
+def read_folder(space: Workspace, folder: Path) -> tuple[tuple[Document, ...], tuple[str, ...]]:
+    """Return the documents in an evidence folder, and one line for each file that is none."""
+    from admit.evidence.read import find_documents, read_document
+
+    if not folder.exists():
+        return (), ()  # no evidence at all: every gate is missing
+    try:
+        found = find_documents(folder)
+    except EvidenceError as error:
+        return (), (str(error),)
+    documents, problems = [], list(found.problems)
+    for path in found.documents:
+        try:
+            documents.append(read_document(path, limits=limits_of(space)))
+        except EvidenceError as error:
+            problems.append(str(error))
+    return tuple(documents), tuple(problems)
+
+
+def _outside(space: Workspace, asked: Asked, router: Policy, documents: tuple[Document, ...]) -> dict[str, str]:
+    """Return what only the outside could see that makes evidence inadmissible (contract E5)."""
+    found = {}
+    if edited := _edited_control_files(space):
+        found["uncommitted-changes"] = f"control files with uncommitted changes: {', '.join(edited)}"
+    if state := tracked(space.root, ".admit"):
+        found["tracked-state"] = f"the commit holds {', '.join(state[:3])}"
+    if moved := _base_moved(space, asked, router, documents):
+        found["base-moved"] = moved
+    return found
+
+
+def _edited_control_files(space: Workspace) -> tuple[str, ...]:
+    inside = set(control_files(space))
+    top = toplevel(space.root)
+    prefix = "" if top is None or top == space.root else space.root.relative_to(top).as_posix() + "/"
+    return tuple(name for name in look(space.root).dirty if name.removeprefix(prefix) in inside)
+
+
+def _base_moved(space: Workspace, asked: Asked, router: Policy, documents: tuple[Document, ...]) -> str:
+    most_commits, most_hours = router.options.base_moved_commits, router.options.base_moved_hours
+    if most_commits is None and most_hours is None:
+        return ""
+    if asked.base is None:
+        return "the policy bounds how far the base may have moved, and no base is named (--base REF)"
+    bases = {document.opening.base for document in documents}
+    if None in bases or not bases:
+        return "the policy bounds how far the base may have moved, and the evidence names no base"
+    tip = resolve(space.root, asked.base)
+    for base in sorted(base for base in bases if base is not None):
+        moved = distance(space.root, base, tip)
+        if most_commits is not None and moved.commits > most_commits:
+            return f"the base moved by {moved.commits} commits since the evidence; allowed: {most_commits}"
+        if most_hours is not None and moved.hours > most_hours:
+            return f"the base moved by {moved.hours:.1f} hours since the evidence; allowed: {most_hours}"
+    return ""
