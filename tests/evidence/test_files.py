@@ -88,6 +88,18 @@ def test_a_file_that_grows_while_it_is_read_is_held_to_the_limit(tmp_path: Path)
             list(blocks_of(stream, str(path), limits=LIMITS._replace(document_bytes=10)))
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/cpuinfo"), reason="needs a file that is larger than it says")
+def test_a_file_that_is_larger_than_it_says_is_held_to_the_limit() -> None:
+    with pytest.raises(EvidenceError, match="more than .* bytes; allowed: 10 bytes"):
+        read_whole("/proc/cpuinfo", limits=LIMITS._replace(value_bytes=10))
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="needs a file that cannot be read at its start")
+def test_a_file_that_fails_while_it_is_read_is_refused() -> None:
+    with pytest.raises(EvidenceError, match="/proc/self/mem: cannot be read: Input/output error"):
+        read_whole("/proc/self/mem", limits=LIMITS)
+
+
 @pytest.mark.parametrize("line", [1, 100, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 3 * BLOCK_BYTES])
 @pytest.mark.parametrize("tail", [b"", b"torn"])
 def test_blocks_are_whole_lines_and_give_the_file_back(tmp_path: Path, line: int, tail: bytes) -> None:

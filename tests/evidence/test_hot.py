@@ -147,10 +147,13 @@ def spelled(pairs: list[tuple[str, object]], blanks: str, ascii_only: bool) -> b
     return f"{{{f',{blanks}'.join(parts)}}}".encode("utf-8", "surrogatepass")
 
 
-@given(TREES, st.sampled_from(["", " ", "\n  "]), st.booleans())
-def test_hot_and_strict_agree_on_every_object(pairs: list[tuple[str, object]], blanks: str, ascii_only: bool) -> None:
+@pytest.mark.parametrize("rules", [THREE, ladder("property_check", "fixture_check"), ladder("x")], ids=["3", "2", "1"])
+@given(pairs=TREES, blanks=st.sampled_from(["", " ", "\n  "]), ascii_only=st.booleans())
+def test_hot_and_strict_agree_on_every_object(
+    rules: Ladder, pairs: list[tuple[str, object]], blanks: str, ascii_only: bool
+) -> None:
     raw = spelled(pairs, blanks, ascii_only)
-    assert hotly(patch_decider(THREE, answer), raw) == strictly(THREE, raw)
+    assert hotly(patch_decider(rules, answer), raw) == strictly(rules, raw)
 
 
 SAMPLE = b'{"patch_id": "pr-1841", "property_check": "fail", "fixture_check": "pass", "flaky_freeze": "unknown"}'

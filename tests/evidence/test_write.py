@@ -132,6 +132,36 @@ def test_a_full_disk_is_an_error_that_teaches(tmp_path: Path, opening: Opening, 
         writer.node(passed("a"))
 
 
+def test_a_write_that_is_cut_short_is_gone_on_with_and_then_fails_in_words(path: Path) -> None:
+    script = """
+import resource, signal, sys
+from admit.core.records import NodeRecord, Opening
+from admit.errors import LedgerError
+from admit.evidence.write import DocumentWriter
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+writer = DocumentWriter(sys.argv[1], Opening("property_check", "p", None, None, "t", "1", "r", "n"))
+resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400))
+try:
+    writer.node(NodeRecord("n" * 1000, "pass", "match", "stable"))
+except LedgerError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", script, str(path)], check=True, capture_output=True, text=True)
+    assert "cannot be written: File too large; the document stays without its seal" in done.stdout
+    assert path.stat().st_size == 400
+    assert read_document(path).closing is None
+
+
+def test_a_seal_that_cannot_be_flushed_is_an_error_that_teaches(path: Path, opening: Opening) -> None:
+    writer = DocumentWriter(path, opening)
+    out, into = os.pipe()  # a pipe takes bytes and cannot be flushed to a disk
+    os.dup2(into, writer._fd)
+    with pytest.raises(LedgerError, match="cannot be written: Invalid argument; what was written may be lost"):
+        writer.close(**SEAL)
+    os.close(out)
+    os.close(into)
+
+
 def test_nothing_can_be_appended_after_the_seal(path: Path, opening: Opening, passed: Make) -> None:
     writer = DocumentWriter(path, opening)
     writer.close(**SEAL)
