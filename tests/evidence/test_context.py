@@ -74,6 +74,11 @@ def test_every_context_reads_back(context: RunContext) -> None:
     assert context_of(read_object(context_bytes(context), "c"), "c") == context
 
 
+def test_an_argument_that_is_not_utf8_is_spelled_out_as_in_documents() -> None:
+    context = context_of(read_object(context_bytes(CONTEXT._replace(patch_id="a\udc80")), "c"), "c")
+    assert context.patch_id == "a\\udc80"
+
+
 def changed(**keys: object) -> bytes:
     return json.dumps({**json.loads(context_bytes(CONTEXT)), **keys}).encode()
 

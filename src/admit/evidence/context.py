@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 from admit.core.context import LockedNodes, RunContext
 from admit.core.signals import FREEZE_GATE, LOCK_STATES
@@ -17,6 +18,8 @@ from admit.evidence.strict import LIMITS, Limits, read_object
 from admit.evidence.wire import CONTEXT_FILE, CONTEXT_SCHEMA, node_keys
 
 __all__ = ["CONTEXT_FILE", "context_bytes", "context_of", "read_context", "write_context"]
+
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,8 +59,9 @@ def context_bytes(context: RunContext) -> bytes:
     keys["register"] = [node_keys(FREEZE_GATE, record) for record in context.register]
     keys["frozen"] = dict(context.frozen)
     keys["profile"] = dict(context.profile)
-    text = json.dumps({"schema": CONTEXT_SCHEMA, **keys}, ensure_ascii=True, allow_nan=False, indent=1)
-    return text.encode() + b"\n"
+    text = json.dumps({"schema": CONTEXT_SCHEMA, **keys}, ensure_ascii=False, allow_nan=False, indent=1)
+    # an argument that is not UTF-8 comes as lone surrogates: they are spelled out, as in documents
+    return _SURROGATE.sub(lambda found: f"\\\\u{ord(found[0]):04x}", text).encode() + b"\n"
 
 
 def context_of(keys: Mapping[str, Any], where: str) -> RunContext:
