@@ -35,11 +35,9 @@ LIMITS: Final = Limits()
 """What is allowed where no setting says otherwise."""
 
 _STRING: Final = r'"[^"\\]*(?:\\.[^"\\]*)*"?'  # an open string is a token too, so that no scan is quadratic
-_STRINGS: Final = re.compile(_STRING, re.DOTALL)
-_TOKEN: Final = re.compile(rf"{_STRING}|[{{}}\[\],:]|[^\s{{}}\[\],:\"]+", re.DOTALL)
-_NO_BRACKET: Final = re.compile(r"[^{}\[\]]+")
+_TOKEN: Final = rf"{_STRING}|[{{}}\[\],:]|[^\s{{}}\[\],:\"]+"
 _STEP: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
-_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+# patterns are compiled (and kept, by `re`) where they are used: most evidence needs none, and a gate starts often
 _BOM: Final = b"\xef\xbb\xbf"
 _RESAVE: Final = "save the file as UTF-8 without a byte order mark"
 
@@ -80,7 +78,7 @@ def read_json(raw: bytes, where: str, *, limits: Limits = LIMITS, line: int = 1)
         ) from None
     except RecursionError:  # the depth was checked, but the stack may have been nearly used up before
         raise _too_deep(where, limits) from None
-    if _SURROGATE.search(raw):
+    if b"\\u" in raw and re.search(rb"\\u[dD][89a-fA-F]", raw):
         _check_surrogates(text, where, line)
     if len(text) > limits.string_chars:
         _check_strings(text, where, limits, line)
@@ -164,11 +162,11 @@ def _long_number(digits: str, limits: Limits) -> _RefusedError:
 def _check_depth(raw: bytes, text: str, where: str, limits: Limits, line: int) -> None:
     if raw.count(b"[") + raw.count(b"{") <= limits.depth:
         return
-    brackets = _NO_BRACKET.sub("", _STRINGS.sub("", text))
+    brackets = re.sub(r"[^{}\[\]]+", "", re.sub(_STRING, "", text, flags=re.DOTALL))
     if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) <= limits.depth:
         return
     depth = 0
-    for token in _TOKEN.finditer(text):
+    for token in re.finditer(_TOKEN, text, re.DOTALL):
         depth += _STEP.get(token.group(), 0)
         if depth > limits.depth:
             raise _too_deep(f"{where}:{_place(text, token.start(), line)}", limits)
@@ -179,7 +177,7 @@ def _too_deep(where: str, limits: Limits) -> EvidenceError:
 
 
 def _check_surrogates(text: str, where: str, line: int) -> None:
-    for token in _TOKEN.finditer(text):
+    for token in re.finditer(_TOKEN, text, re.DOTALL):
         word = token.group()
         if word[0] == '"' and not json.loads(word).isascii():
             try:
@@ -191,7 +189,7 @@ def _check_surrogates(text: str, where: str, line: int) -> None:
 
 
 def _check_strings(text: str, where: str, limits: Limits, line: int) -> None:
-    if max(map(len, _STRINGS.findall(text)), default=0) <= limits.string_chars + 2:
+    if max(map(len, re.findall(_STRING, text, re.DOTALL)), default=0) <= limits.string_chars + 2:
         return
     offset = _first(text, lambda word: word[0] == '"' and len(word) > limits.string_chars + 2)
     found = f"a string of more than {limits.string_chars} characters, beginning {text[offset : offset + 40]}…"
@@ -199,13 +197,13 @@ def _check_strings(text: str, where: str, limits: Limits, line: int) -> None:
 
 
 def _first(text: str, is_it: Callable[[str], bool]) -> int:
-    return next((token.start() for token in _TOKEN.finditer(text) if is_it(token.group())), 0)
+    return next((token.start() for token in re.finditer(_TOKEN, text, re.DOTALL) if is_it(token.group())), 0)
 
 
 def _first_duplicate(text: str) -> int:
     stack: list[set[str] | None] = []  # the keys seen in each open object, None for an array
     expects_key = False
-    for token in _TOKEN.finditer(text):
+    for token in re.finditer(_TOKEN, text, re.DOTALL):
         word = token.group()
         if word in "{[":
             stack.append(set() if word == "{" else None)
