@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -202,6 +203,14 @@ def test_a_link_is_pinned_with_its_target(linked: Repository, change: Change, ki
     assert linked.kinds() == kinds
 
 
+def test_a_link_that_leads_nowhere_is_drift_once_something_unpinned_is_there(repository: Repository) -> None:
+    (repository / "data/link").symlink_to("../later")
+    repository.pin()
+    assert repository.kinds() == []
+    repository.put("later")
+    assert repository.kinds() == [("unpinned-target", "data/link")]
+
+
 def test_what_cannot_be_read_is_an_error_and_no_match(
     pinned: Repository, as_nobody: Callable[[Path], AbstractContextManager[None]]
 ) -> None:
@@ -357,7 +366,7 @@ def test_a_manifest_and_a_lock_file_that_do_not_fit_are_drift(pinned: Repository
 
 def test_a_manifest_that_was_edited_to_fit_the_files_is_drift(pinned: Repository) -> None:
     """The lock file pins the manifest: who edits one has to edit both, which a reviewer sees."""
-    pinned.put("data/a.txt", b"x")
+    pinned.put("data/a.txt", b"six\ntwo\n")
     lines = subprocess.run(["sha256sum", "data/a.txt"], cwd=pinned.root, capture_output=True, check=True).stdout
     text = (pinned / "admit.sha256").read_bytes().split(b"\n")
     (pinned / "admit.sha256").write_bytes(b"\n".join([lines.strip(), *text[1:]]))
@@ -395,6 +404,28 @@ def test_a_lock_file_that_cannot_be_read_is_an_error(pinned: Repository) -> None
     (pinned / "admit.lock").mkdir()
     with pytest.raises(InputError, match=r"admit\.lock: cannot be read: Is a directory"):
         pinned.check()
+
+
+def test_a_lock_file_that_is_a_link_is_an_error(pinned: Repository) -> None:
+    (pinned / "admit.lock").rename(pinned / "elsewhere")
+    (pinned / "admit.lock").symlink_to("elsewhere")
+    with pytest.raises(InputError, match=r"admit\.lock: cannot be read: .*; make it a readable regular file"):
+        pinned.check()
+
+
+def test_a_git_lfs_pointer_that_was_pinned_by_hand_is_drift_all_the_same(repository: Repository) -> None:
+    """A pointer is not what the tests are meant to read, whoever pinned it."""
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 8\n"
+    repository.put("data/a.txt", b"x" * len(pointer))
+    repository.pin()
+    old = (repository / "admit.sha256").read_bytes()
+    repository.put("data/a.txt", pointer)
+    new = old.replace(
+        hashlib.sha256(b"x" * len(pointer)).hexdigest().encode(), hashlib.sha256(pointer).hexdigest().encode()
+    )
+    (repository / "admit.sha256").write_bytes(new)
+    edited(repository, "admit.lock", *(hashlib.sha256(text).hexdigest().encode() for text in (old, new)))
+    assert repository.kinds() == [("lfs-pointer", "data/a.txt")]
 
 
 def test_the_lock_is_whatever_the_caller_trusts_and_not_what_lies_there(pinned: Repository) -> None:

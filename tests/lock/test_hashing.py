@@ -8,7 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -173,6 +173,35 @@ def test_a_file_that_is_not_as_long_as_it_says_is_told() -> None:
     if not os.path.exists("/proc/self/stat"):
         pytest.skip("no /proc here")
     assert look(Path("/proc/self"), "stat").outcome == "changing"
+    assert [one.outcome for one in read(Path("/proc/self"), "stat").odd] == ["changing"]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="no /proc here")
+def test_a_file_that_changed_during_one_reading_only_is_read_again(tmp_path: Path) -> None:
+    with open(tmp_path / "x", "wb") as file:
+        file.truncate(1 << 26)
+
+    is_over = threading.Event()
+
+    def is_open() -> bool:
+        for fd in os.listdir("/proc/self/fd"):
+            with suppress(OSError):  # the one that listed them is closed by now
+                if os.readlink(f"/proc/self/fd/{fd}") == str(tmp_path / "x"):
+                    return True
+        return False
+
+    def touch_once_it_is_open() -> None:
+        while not is_over.is_set():
+            if is_open():
+                os.utime(tmp_path / "x")
+                return
+
+    thread = threading.Thread(target=touch_once_it_is_open)
+    thread.start()
+    found = look(tmp_path, "x")
+    is_over.set()
+    thread.join()
+    assert (found.outcome, found.size) == ("read", 1 << 26)
 
 
 def test_a_file_that_changed_shortly_before_is_read_with_care(tmp_path: Path) -> None:

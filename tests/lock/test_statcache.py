@@ -122,6 +122,7 @@ def test_entries_are_read_back(tmp_path: Path) -> None:
         pytest.param(b"x\n", id="another head"),
         pytest.param(b"HEAD", id="no end"),
         pytest.param(b"HEAD\n" + DIGEST + b" 1_2 x", id="cut off"),
+        pytest.param(b"HEAD\n" + DIGEST + b" 1_2 x\n" + DIGEST + b" 1_2 y", id="cut off later"),
         pytest.param(b"HEAD\n" + DIGEST + b" 1_2\n", id="no name"),
         pytest.param(b"HEAD\n" + b"g" * 64 + b" 1_2 x\n", id="no digest"),
         pytest.param(b"HEAD\n\n", id="an empty line"),

@@ -60,7 +60,9 @@ def test_files_come_in_the_order_of_their_paths_bytes(paths: set[str], patterns:
 
 def test_git_and_admit_folders_and_hidden_files_are_never_taken(tmp_path: Path) -> None:
     put(tmp_path, ".git/config", "sub/.git", "sub/.git2", ".admit/x", "admit.lock", "sub/admit.lock", "deep/admit.lock")
+    (tmp_path / "deep/.git").symlink_to("../.git")
     found = walked(tmp_path, hidden=(b"admit.lock", b"deep/admit.lock"))
+    assert found.links == []
     assert files(found) == [(b"sub/.git2", 1), (b"sub/admit.lock", 1)]
 
 

@@ -28,6 +28,10 @@ def test_batches_hold_every_file_once_in_order(some: list[Job]) -> None:
     assert all(0 < sum(len(job.names) for job in part) <= 256 for part in parts)
 
 
+def test_small_folders_share_a_batch() -> None:
+    assert len(batches([Job(b"%d" % number, [b"x"]) for number in range(5000)])) < 1000
+
+
 def tree(root: Path) -> list[Job]:
     made = []
     for folder in ("a", "b/c", "d"):

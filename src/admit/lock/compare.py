@@ -128,15 +128,13 @@ def _mode_differences(pinned: Pinned, present: Present) -> Iterator[Difference]:
 
 def _membership_differences(pinned: Pinned, present: Present) -> Iterator[Difference]:
     """Yield what was added, removed, renamed within a twin's reach, or replaced by something else."""
-    links = pinned.link_targets
     gone = {one.path: one for one in present.gone}
-    added = (present.digests.keys() | present.odd.keys()) - pinned.manifest.keys()
+    links = {path_of(name) for name in pinned.link_targets}  # a file in the place of one is among the gone
+    added = (present.digests.keys() | present.odd.keys()) - pinned.manifest.keys() - links
     forms = {caseless_form(path): path for path in pinned.manifest} if added else {}
     for path in sorted(added):
         sets = pinned.sets_of(path)
-        if name_of(path) in links:
-            yield Difference("type-changed", shown(path), sets, "symbolic link", "a file")
-        elif (twin := twin_among(path, forms)) is None:
+        if (twin := twin_among(path, forms)) is None:
             yield Difference("added", shown(path), sets, found="a file")
         else:
             is_form = canonical_form(path) == canonical_form(twin)
@@ -145,9 +143,8 @@ def _membership_differences(pinned: Pinned, present: Present) -> Iterator[Differ
             kind: DifferenceKind = "unicode-form" if is_form else "casefold"
             yield Difference(kind, _spelt(path, is_form), sets, _spelt(twin, is_form))
     for one in gone.values():
-        if name_of(one.path) not in links or one.path not in added:
-            pinned_as = "file" if one.path in pinned.manifest else "symbolic link"
-            yield _gone_difference(one, pinned.sets_of(one.path), pinned_as)
+        pinned_as = "file" if one.path in pinned.manifest else "symbolic link"
+        yield _gone_difference(one, pinned.sets_of(one.path), pinned_as)
 
 
 def _union(sets: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
@@ -239,7 +236,7 @@ def instrument_differences(pinned: Instrument, in_force: InForce) -> tuple[list[
     unknown: list[Compared] = []
     if in_force.seed is None or pinned.seed is None:
         unknown.append("seed")
-    elif in_force.seed != pinned.seed or type(in_force.seed) is bool:
+    elif str(in_force.seed) != str(pinned.seed):
         found.append(Difference("seed", "seed", (), str(pinned.seed), str(in_force.seed)))
     if in_force.settings is None:
         unknown.append("settings")
