@@ -175,5 +175,10 @@ def test_any_bytes_are_a_lock_or_a_taught_refusal(part: Any, data: st.DataObject
     assert read_lock(lock_text(lock)) == lock
 
 
+def test_the_order_of_sets_in_the_file_makes_no_difference() -> None:
+    sets = [{"name": name, "paths": ["x"], "nodes": ["*"]} for name in ("b", "a")]
+    assert read_lock(changed(sets=sets)) == read_lock(changed(sets=sets[::-1]))
+
+
 def test_line_ends_of_the_file_make_no_difference() -> None:
     assert read_lock(lock_text(LOCK).replace(b"\n", b"\r\n")) == LOCK

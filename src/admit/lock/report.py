@@ -96,10 +96,8 @@ def report_of(
 def lock_state_of(report: LockReport, node: str) -> LockState:
     """Return the state of what one node was pinned to: the worst of the sets that are tied to it (contract L4).
 
-    What concerns every set, such as another seed, holds every node. Without any set the report's own state stands.
+    What concerns every set, such as another seed or a missing manifest, holds every node.
     """
-    if not report.sets:
-        return report.state
     overall = worst(difference.state for difference in report.differences if not difference.sets)
     return worst([overall, *(one.state for one in report.sets if is_tied(one.nodes, node))])
 
@@ -110,7 +108,7 @@ def locked_nodes(report: LockReport) -> tuple[LockState, tuple[LockedNodes, ...]
     This is `lock_state_of` for a reader who has the node's id but not the report (`core.context.RunContext`); its
     patterns are to be read by `fnmatch.fnmatchcase`.
     """
-    overall = report.state if not report.sets else worst(d.state for d in report.differences if not d.sets)
+    overall = worst(difference.state for difference in report.differences if not difference.sets)
     general = [one.state for one in report.sets if EVERY_NODE in one.nodes]
     special = [LockedNodes(as_fnmatch(one.nodes), one.state) for one in report.sets if EVERY_NODE not in one.nodes]
     return worst([overall, *general]), tuple(special)
