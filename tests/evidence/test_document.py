@@ -432,8 +432,11 @@ def test_a_closing_record_without_a_required_key_is_refused(fold: Fold, opening:
 
 @pytest.mark.parametrize("more", [b"\n", NODE_LINE, b"x", b"{", line_of(record="plan", nodes=[])])
 def test_nothing_may_follow_the_closing_record(fold: Fold, document: Build, passed: Make, more: bytes) -> None:
+    raw = document([passed("a")])
     with pytest.raises(EvidenceError, match="more after the closing record"):
-        fold(document([passed("a")]) + more)
+        fold(raw + more)
+    with pytest.raises(EvidenceError, match="more after the closing record"):
+        fold_blocks([raw, more], "doc", limits=LIMITS)
 
 
 def test_a_document_sealed_twice_is_refused(fold: Fold, document: Build, passed: Make, sealed: Build) -> None:
