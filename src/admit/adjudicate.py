@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from admit.core.decision import Counts, Decision, GateRuling, Left, NodeVerdict, Patch, PolicyRef, held, ruled
+from admit.core.fold import contradictions, fold
 from admit.core.records import FAIL, PASS, NodeRecord
-from admit.core.rollup import RegisterState, Sampling, fold, freeze_ruling, ruling, verdict_on, weight
+from admit.core.rollup import RegisterState, Sampling, freeze_ruling, ruling, verdict_on, weight
 from admit.core.signals import FREEZE_GATE
 from admit.errors import InputError
 from admit.policy import for_gate
@@ -132,14 +133,15 @@ def _one_patch(expected: Patch, documents: list[Document], found: dict[str, str]
 def roll_up(case: Case, bound: Bound) -> tuple[GateRuling, ...]:
     """Return every gate's state, in the router's order of signals (contract U1 to U7)."""
     rulings: dict[str, GateRuling] = {}
+    against = contradictions(document for documents in bound.documents.values() for document in documents)
     for gate, documents in bound.documents.items():
         if gate == FREEZE_GATE:
             continue
-        one = ruling(fold(gate, documents), for_gate(case.arbiter, gate), case.sampling)
+        one = ruling(fold(gate, documents, against), for_gate(case.arbiter, gate), case.sampling)
         rulings[gate] = _stale_said(one, bound.stale)
     left = [gone for one in rulings.values() for gone in one.left]
     if FREEZE_GATE in bound.documents:
-        folded = fold(FREEZE_GATE, bound.documents[FREEZE_GATE])
+        folded = fold(FREEZE_GATE, bound.documents[FREEZE_GATE], against)
         one = freeze_ruling(folded, case.register, _frozen_in_scope(case, left), now=case.sampling.now)
         rulings[FREEZE_GATE] = _stale_said(one, bound.stale)
     return tuple(rulings[signal.name] for signal in case.router.ladder.signals)

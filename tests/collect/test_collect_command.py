@@ -11,7 +11,7 @@ import pytest
 
 from admit.cli import main
 from admit.core.records import check_of
-from admit.core.rollup import fold
+from admit.core.fold import fold
 from admit.evidence.read import read_document
 
 GREEN = '<testsuite name="s" tests="2"><testcase classname="c" name="a"/><testcase classname="c" name="b"/></testsuite>'
@@ -121,7 +121,7 @@ def test_a_report_that_cannot_be_used_leaves_the_gate_missing_and_exits_2(
     (document,) = documents()
     assert document.closing is None
     assert collect("build/green.xml") == 0
-    assert fold("fixture_check", documents()).gap == "the run died: its document has no closing record"
+    assert fold("fixture_check", documents()).gap.endswith("has no closing record")
 
 
 def test_a_later_attempt_fills_what_a_lost_one_left_open(repository: Path) -> None:

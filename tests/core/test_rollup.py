@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from admit.core import records as r
 from admit.core.ladder import Box, Ladder, Rule
-from admit.core.records import Closing, Document, NodeRecord, Opening
-from admit.core.rollup import RegisterState, Sampling, fold, freeze_ruling, is_in_force, ruling
+from admit.core.records import Closing, Document, Examples, NodeRecord, Opening
+from admit.core.fold import contradictions, fold
+from admit.core.rollup import RegisterState, Sampling, freeze_ruling, is_in_force, ruling
 from admit.core.signals import CHECK_STATES, FLAKE_STATES, LOCK_STATES, WHYS, Outcome, Signal
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -108,11 +109,18 @@ def test_a_failure_seen_is_never_laundered_by_another_attempt_u5(a: int, b: int)
 
 
 @given(codes, codes)
-def test_a_joined_node_passes_only_if_one_attempt_passed_and_the_other_did_not_contradict_u5(a: int, b: int) -> None:
-    both = {r.check_of(a), r.check_of(b)}
-    if r.check_of(r.joined(a, b)) == "pass":
-        assert "pass" in both
-        assert "fail" not in both
+def test_side_by_side_a_node_passes_only_where_everything_passed(a: int, b: int) -> None:
+    assert (r.check_of(r.joined(a, b)) == "pass") is (r.check_of(a) == r.check_of(b) == "pass")
+
+
+@given(codes, codes)
+def test_a_later_attempt_fills_a_gap_with_a_plain_pass_and_changes_nothing_else_u5(a: int, b: int) -> None:
+    after = r.check_of(r.followed(a, b))
+    if after == "pass":
+        assert r.check_of(b) == "pass"
+        assert r.check_of(a) == "pass" or a & (r.FAIL | r.HARD) == 0
+    if "fail" in (r.check_of(a), r.check_of(b)):
+        assert after == "fail"
 
 
 records_ = st.builds(
@@ -150,7 +158,7 @@ def test_more_evidence_never_turns_a_gate_that_did_not_pass_into_one_that_passes
     first: list[NodeRecord], more: list[NodeRecord]
 ) -> None:
     before, _ = state_of(document(*first))
-    after, _ = state_of(document(*first), document(*more, run_id="run-2"))
+    after, _ = state_of(document(*first), document(*more, run_id="run-2", attempt=2))
     lost = any(one.why in r.GAP_WHYS for one in first)
     if after == "pass" and before != "pass":
         assert lost or not first
@@ -191,7 +199,7 @@ def test_more_evidence_never_turns_a_gate_that_did_not_pass_into_one_that_passes
         ),
         pytest.param([document(record()), document(record(), shard=7)], "missing", id="a shard that does not exist"),
         pytest.param(
-            [document(record(), ended=None), document(record(), run_id="run-2")],
+            [document(record(), ended=None), document(record(), run_id="run-2", attempt=2)],
             "pass",
             id="a later attempt fills a lost run",
         ),
@@ -201,22 +209,70 @@ def test_more_evidence_never_turns_a_gate_that_did_not_pass_into_one_that_passes
             id="two sessions of one run, one of them died",
         ),
         pytest.param(
-            [document(record(check="fail"), ended=None), document(record(), run_id="run-2")],
+            [document(record(check="fail"), ended=None), document(record(), run_id="run-2", attempt=2)],
             "fail",
             id="a failure in a lost run stays",
         ),
         pytest.param(
-            [document(record(), ended="exit_disagrees"), document(record(), run_id="run-2")],
+            [document(record(), ended="exit_disagrees"), document(record(), run_id="run-2", attempt=2)],
             "unknown",
             id="a run that contradicts itself is not filled",
         ),
         pytest.param(
-            [document(record(), ended="interrupted"), document(record(), run_id="run-2")],
+            [document(record(), ended="interrupted"), document(record(), run_id="run-2", attempt=2)],
             "pass",
             id="an interrupted run is filled",
         ),
         pytest.param(
-            [document(record(check="fail")), document(record(), run_id="run-2")], "fail", id="rerun until green"
+            [document(record(check="fail")), document(record(), run_id="run-2", attempt=2)],
+            "fail",
+            id="rerun until green",
+        ),
+        pytest.param(
+            [document(record(), ended=None), document(record(), run_id="run-2")],
+            "missing",
+            id="a lost run is not filled by one of the same attempt",
+        ),
+        pytest.param(
+            [document(record()), document(record(), ended=None, run_id="run-2", attempt=2)],
+            "missing",
+            id="a later attempt that died is not covered by an earlier one",
+        ),
+        pytest.param(
+            [document(record()), document(record(), ended="interrupted", run_id="run-2", attempt=2)],
+            "unknown",
+            id="a later attempt that was interrupted is not covered by an earlier one",
+        ),
+        pytest.param(
+            [document(record(), ended=None, lane="gpu"), document(record(), run_id="run-2", attempt=2)],
+            "missing",
+            id="a lost run is not filled from another lane",
+        ),
+        pytest.param(
+            [
+                document(record(check="not_run", why="never_ran")),
+                document(record(), run_id="run-2", attempt=2),
+            ],
+            "pass",
+            id="a node that was not reached is filled by a later attempt",
+        ),
+        pytest.param(
+            [document(record(check="not_run", why="never_ran")), document(record(), run_id="run-2")],
+            "unknown",
+            id="a node that was not reached is not filled from beside",
+        ),
+        pytest.param(
+            [document(record()), document(record(check="not_run", why="never_ran"), run_id="run-2", attempt=2)],
+            "unknown",
+            id="a node that a later attempt did not reach",
+        ),
+        pytest.param(
+            [document(record(check="not_run", why="timeout")), document(record(), run_id="run-2", attempt=2)],
+            "unknown",
+            id="a timeout is not filled",
+        ),
+        pytest.param(
+            [document(record(examples=Examples(100, 0, 100)))], "unknown", id="a property that held for nothing"
         ),
     ],
 )
@@ -348,3 +404,36 @@ def test_the_freeze_gate_has_the_state_that_the_register_gives_it_u4(
     documents: list[Document], register: RegisterState, frozen: tuple[str, ...], state: str
 ) -> None:
     assert freeze_ruling(fold("flaky_freeze", documents), register, frozen, now=NOW).state == state
+
+
+# -- a run's end against what it recorded (contract E9) ---------------------------------------------------------------
+
+
+def closed(one: Document, **changes: object) -> Document:
+    return one._replace(closing=one.closing._replace(**changes), digest=one.digest + repr(changes))
+
+
+@pytest.mark.parametrize(
+    ("documents", "said"),
+    [
+        pytest.param([document(record())], "", id="green and green"),
+        pytest.param(
+            [closed(document(record()), exit_code=1)], "nothing recorded that would explain it", id="red, nothing red"
+        ),
+        pytest.param(
+            [closed(document(record()), exit_code=1), document(record("b", check="fail"), gate="fixture_check")],
+            "",
+            id="red, and another gate says why",
+        ),
+        pytest.param([closed(document(record()), signal=9, exit_code=None)], "signal 9", id="a signal"),
+        pytest.param([closed(document(), exit_code=5)], "", id="nothing collected, and it says so"),
+        pytest.param([closed(document(record()), exit_code=5)], "exit code 5", id="nothing collected, and a node"),
+        pytest.param([document(shard=2, shards=2)], "shard 2 of 2 selected nothing", id="an empty shard"),
+    ],
+)
+def test_a_run_whose_end_does_not_fit_what_it_recorded_cannot_pass_e9(documents: list[Document], said: str) -> None:
+    against = contradictions(documents)
+    assert (said in " ".join(against.values())) if said else against == {}
+    first = [one for one in documents if one.opening.gate == "property_check"]
+    if said:
+        assert ruling(fold("property_check", first, against), arbiter(), NOTHING).state in {"unknown", "missing"}

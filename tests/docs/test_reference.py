@@ -32,7 +32,7 @@ def test_every_link_between_pages_leads_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_command_that_a_page_shows_exists(page: Path) -> None:
     names = {row.name for row in COMMANDS} | {"COMMAND"}
-    shown = set(re.findall(r"(?:^|`|\$ )admit ([a-z]+)\b", page.read_text(), re.MULTILINE))
+    shown = set(re.findall(r"(?:`|\$ |^    )admit ([a-z]+)\b", page.read_text(), re.MULTILINE))
     assert shown - names == set()
 
 

@@ -79,6 +79,8 @@ def test_a_pass_that_says_under_what_it_ran_is_still_plain(
         pytest.param({"flaky": True, "why": "flaky"}, id="flaky-and-why"),
         pytest.param({"message": "odd"}, id="message"),
         pytest.param({"counterexample": "x=0"}, id="counterexample"),
+        pytest.param({"examples": r.Examples(100, 0, 100)}, id="vacuous"),
+        pytest.param({"examples": r.Examples(100, 0, 100), "attempts": 2}, id="vacuous-twice"),
     ],
 )
 def test_a_record_with_more_to_say_is_kept(fold: Fold, document: Build, passed: Make, more: dict[str, object]) -> None:
@@ -155,7 +157,7 @@ def test_a_planned_node_that_was_never_seen_is_a_gap(fold: Fold, document: Build
     found = fold(document([passed("a")], plan=["a", "b"]))
     assert found.details == {"b": NodeRecord("b", "not_run", "match", "stable", why="never_ran", attempts=0)}
     assert found.codes["b"] == r.GAP
-    assert r.check_of(r.joined(found.codes["b"], r.CLEAN_CODE)) == "pass", "a later attempt fills it (U5)"
+    assert r.check_of(r.followed(found.codes["b"], r.CLEAN_CODE)) == "pass", "a later attempt fills it (U5)"
 
 
 @pytest.mark.parametrize(("ran", "check"), [(0, "not_run"), (1, "not_run"), (2, "not_run"), (3, "pass"), (4, "pass")])
@@ -177,7 +179,7 @@ def test_of_two_nodes_of_one_name_a_later_attempt_cannot_fill_the_one_that_never
     fold: Fold, document: Build, passed: Make
 ) -> None:
     found = fold(document([passed("a")], plan=["a", "a"]))
-    assert r.check_of(r.joined(found.codes["a"], r.CLEAN_CODE)) == "not_run"
+    assert r.check_of(r.followed(found.codes["a"], r.CLEAN_CODE)) == "not_run"
 
 
 def test_a_plan_may_come_late_and_in_parts(fold: Fold, sealed: Build, opening: Opening, passed: Make) -> None:
@@ -226,7 +228,7 @@ def test_a_document_without_its_closing_record_keeps_failures_and_loses_passes(
     assert not any(code & r.PASS for code in found.codes.values())
     assert r.lock_of(found.codes["drift"]) == "drifted"
     assert found.details["ice"].freeze_expires == EXPIRES
-    assert r.check_of(r.joined(found.codes["pass"], r.CLEAN_CODE)) == "pass", "a later attempt fills it (U5)"
+    assert r.check_of(r.followed(found.codes["pass"], r.CLEAN_CODE)) == "pass", "a later attempt fills it (U5)"
 
 
 @pytest.mark.parametrize("ended", ["interrupted", "timeout", "crashed", "exit_disagrees", "unknown"])
@@ -388,7 +390,7 @@ def closing_keys(body: bytes, **other: object) -> dict[str, object]:
     digest = "sha256:" + hashlib.sha256(body).hexdigest()
     closing = Closing(1, "finished", 0, None, "launcher", digest)
     keys = {"record": "closing", "count": 1, **closing._asdict()}
-    del keys["node_count"]
+    del keys["node_count"], keys["reason"]
     return {**keys, **other}
 
 
@@ -408,6 +410,7 @@ def closing_keys(body: bytes, **other: object) -> dict[str, object]:
         pytest.param({"exit_code": "0"}, 'exit_code is "0"; allowed: a whole number', id="exit-code"),
         pytest.param({"signal": 9.0}, "signal is 9.0", id="signal"),
         pytest.param({"closed_by": ""}, 'closed_by is ""', id="closed-by"),
+        pytest.param({"reason": ""}, 'reason is ""', id="reason"),
         pytest.param({"node_count": 1}, 'unknown key "node_count"', id="unknown-key"),
     ],
 )

@@ -107,6 +107,7 @@ SAMPLES: dict[str, list[dict[str, Any]]] = {
             "exit_code": 0,
             "signal": 9,
             "closed_by": "launcher",
+            "reason": "killed at its time limit",
             "digest": "sha256:" + "0" * 64,
         },
     ],
@@ -133,6 +134,7 @@ SAMPLES: dict[str, list[dict[str, Any]]] = {
             "frozen": {"t.py::x": EXPIRES},
             "register": [ENTRY],
             "launched": True,
+            "lock_differences": ["x changed"],
         }
     ],
 }

@@ -11,11 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from admit.core import records as r
-from admit.core.records import NodeRecord
+from admit.core.records import Examples, NodeRecord
+from admit.core.signals import CHECK_STATES, FLAKE_STATES, LOCK_STATES, WHYS
+from admit.evidence import wire
 from admit.evidence.tally import NodeTally, has_more_to_say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+    from admit.core.records import Document, Opening
 
 NODES = st.sampled_from("abc")
 RECORDS = st.builds(
@@ -108,3 +112,30 @@ def test_a_tally_whose_run_died_has_no_pass_left_and_every_failure(records: list
         assert r.check_of(lost.codes[node]) != "pass"
         if code & r.PASS:
             assert node in lost.details
+
+
+@given(
+    record=st.builds(
+        NodeRecord,
+        NODES,
+        st.sampled_from(CHECK_STATES),
+        st.sampled_from(LOCK_STATES),
+        st.sampled_from(FLAKE_STATES),
+        freeze_expires=st.just("2026-12-24T00:00:00Z"),
+        why=st.none() | st.sampled_from(WHYS),
+        message=st.sampled_from(["", "m"]),
+        counterexample=st.sampled_from(["", "c"]),
+        attempts=st.integers(1, 2),
+        flaky=st.booleans(),
+        examples=st.none() | st.builds(Examples, st.just(9), st.integers(0, 1), st.just(9)),
+    ).filter(lambda record: record.check != "pass" or record.why is None or record.flaky),
+    spaced=st.booleans(),
+)
+def test_every_record_counts_as_what_the_core_says_of_it_however_it_is_spelled(
+    record: NodeRecord, spaced: bool, opening: Opening, sealed: Callable[..., bytes], fold: Callable[[bytes], Document]
+) -> None:
+    line = wire.node_line(opening.gate, record)
+    found = fold(sealed([wire.opening_line(opening), b" " + line if spaced else line], count=1))
+    assert found.codes == {record.node: r.code_of(record)}
+    if r.code_of(record) & r.STATE_MASK != r.PASS:
+        assert found.details == {record.node: record}

@@ -81,12 +81,16 @@ def _write(space: Workspace, args: Namespace) -> int:
 
 
 def _run_tests(space: Workspace, words: list[str]) -> Path:
+    from admit.cli.attempts import one_run_at_a_time, started
     from admit.cli.run import execute
     from admit.wiring import run_context
 
     command = tuple(words[1:] if words[:1] == ["--"] else words) or space.settings.words("run.command")
     folder = space.path("evidence.folder").with_name("abstain-evidence")
-    note = execute(space, command, folder, context=run_context(space.root, launched=True))
+    with one_run_at_a_time(folder):
+        # no commit's evidence: nothing of an earlier run is to be kept
+        context = started(folder, run_context(space.root, launched=True)._replace(head=None), attempt=1, patch_id=None)
+        note = execute(space, command, folder, context=context)
     if note:
         sys.stderr.write(f"admit: {note}\n")
     return folder

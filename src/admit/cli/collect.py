@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from admit.cli.attempts import shard_of
 from admit.collect import FORMATS, LIMITS, reader_of
 from admit.errors import EvidenceError, LedgerError, UsageError
 
@@ -153,7 +154,8 @@ def collect(asked: Asked, context: RunContext) -> Collected:
             raise _left_open(error, path) from error
         how = ending(reports, asked.exit_code)
         exit_code = None if how.signal is not None else asked.exit_code
-        writer.close(ended=how.ended, exit_code=exit_code, signal=how.signal, closed_by=CLOSED_BY)
+        reason = "; ".join(how.why)[:500]
+        writer.close(ended=how.ended, exit_code=exit_code, signal=how.signal, closed_by=CLOSED_BY, reason=reason)
     _write_register(asked, context)
     notes = tuple(f"{report.source}: {note}" for report in reports for note in report.notes)
     return Collected(path, counts, len(reports), how, notes)
@@ -197,23 +199,9 @@ def _new_path(folder: str, gate: str, context: RunContext) -> str:
 
 def _opening(asked: Asked, context: RunContext) -> Opening:
     from admit import __version__
-    from admit.core.records import Opening
+    from admit.core.context import opening_of
 
-    return Opening(
-        gate=asked.gate,
-        patch_id=context.patch_id,
-        head=context.head,
-        base=context.base,
-        tool=f"admit-collect-{asked.form.name}",
-        tool_version=__version__,
-        run_id=context.run_id,
-        nonce=context.nonce,
-        lane=context.lane,
-        shard=context.shard,
-        shards=context.shards,
-        attempt=context.attempt,
-        dirty=context.dirty,
-    )
+    return opening_of(context, asked.gate, tool=f"admit-collect-{asked.form.name}", tool_version=__version__)
 
 
 def summary(gate: str, collected: Collected) -> str:
@@ -256,15 +244,3 @@ def checked_exit(code: int | None) -> int | None:
     if code is None or -64 <= code <= 255:
         return code
     raise UsageError("--exit-code", str(code), allowed="0 to 255, or -N for signal N")
-
-
-def shard_of(text: str) -> tuple[int, int]:
-    """Return which part of how many.
-
-    Raises:
-        UsageError: it is not `I/N` with 1 <= I <= N.
-    """
-    parts = [int(part) for part in text.split("/") if part.isascii() and part.isdecimal() and len(part) < 7]
-    if len(parts) == 2 and text.count("/") == 1 and 1 <= parts[0] <= parts[1]:
-        return parts[0], parts[1]
-    raise UsageError("--shard", repr(text), allowed="I/N, such as 2/4")

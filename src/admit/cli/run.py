@@ -8,9 +8,10 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
+from admit.cli.attempts import one_run_at_a_time, shard_of, started
 from admit.cli.decide import add_patch, answer
 from admit.cli.progress import bar
-from admit.errors import EvidenceError, InputError, LedgerError, UsageError
+from admit.errors import EvidenceError, InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--lane", help="the lane that this run belongs to (default: as configured)")
     parser.add_argument("--shard", default="1/1", metavar="I/N", help="which part of the suite this run is")
-    parser.add_argument("--attempt", type=int, default=1, metavar="N", help="which attempt at this commit it is")
+    parser.add_argument(
+        "--attempt", type=int, metavar="N", help="which attempt at this commit it is (default: the next)"
+    )
     add_patch(parser)
 
 
@@ -40,31 +43,39 @@ def run(args: argparse.Namespace) -> int:
     space = workspace()
     if not space.is_initialised:
         raise InputError(str(space.root), "no admit.toml here", do="run `admit init` first, and commit what it writes")
-    folder = space.path("evidence.folder")
     context = _context(space, args)
-    note = execute(space, _command(args, space), folder, context=context, timeout_s=args.timeout)
-    asked = Asked(folder, clock(), context.patch_id, base=args.base, policy=args.policy, notes=(note,) if note else ())
-    return answer(space, asked, args)
+    folder = space.path("evidence.folder")
+    if context.dirty:  # evidence for no commit: it must not mix with any commit's
+        folder = folder.with_name(folder.name + "-uncommitted")
+    with one_run_at_a_time(folder):
+        context = started(folder, context, attempt=args.attempt, patch_id=args.patch)
+        note = execute(space, _command(args, space), folder, context=context, timeout_s=args.timeout)
+        notes = (*([note] if note else []), *_earlier(folder, context), *context.lock_differences)
+        asked = Asked(folder, clock(), context.patch_id, base=args.base, policy=args.policy, notes=notes)
+        return answer(space, asked, args)
+
+
+def _earlier(folder: Path, context: RunContext) -> list[str]:
+    others = [path for path in folder.glob("*.jsonl") if f".{context.run_id}-" not in path.name]
+    return [f"{len(others)} documents of earlier attempts at this commit count too"] if others else []
 
 
 def execute(
     space: Workspace, command: tuple[str, ...], folder: Path, *, context: RunContext, timeout_s: float | None = None
 ) -> str:
-    """Run a test command so that it leaves evidence in `folder`; return what a person should know of how it ended.
+    """Run a test command that leaves evidence in `folder`; return what a person should know of how it ended.
 
     Raises:
         LaunchError: the command cannot be started.
-        LedgerError: the folder cannot be prepared.
         KeyboardInterrupt: a person stopped it.
     """
     from admit.launch import run_child
 
-    _prepare(folder, context)
     limit_s = timeout_s or space.settings.number("run.timeout_s")
     ended = run_child(command, cwd=space.root, env=_environment(folder), timeout_s=limit_s)
     if ended.interrupted:
         raise KeyboardInterrupt
-    return seal(folder, ended)
+    return seal(folder, ended, context)
 
 
 def _command(args: argparse.Namespace, space: Workspace) -> tuple[str, ...]:
@@ -75,34 +86,13 @@ def _command(args: argparse.Namespace, space: Workspace) -> tuple[str, ...]:
 def _context(space: Workspace, args: argparse.Namespace) -> RunContext:
     from admit.wiring import run_context
 
-    shard, shards = _shard(args.shard)
-    if args.attempt < 1:
+    shard, shards = shard_of(args.shard)
+    if args.attempt is not None and args.attempt < 1:
         raise UsageError("--attempt", str(args.attempt), allowed="1, 2, 3 …")
+    if args.timeout is not None and not args.timeout > 0:
+        raise UsageError("--timeout", str(args.timeout), allowed="seconds, more than 0")
     context = run_context(space.root, patch_id=args.patch, base=args.base, launched=True, progress=bar())
-    return context._replace(shard=shard, shards=shards, attempt=args.attempt, lane=args.lane or context.lane)
-
-
-def _prepare(folder: Path, context: RunContext) -> None:
-    """Empty the evidence folder of an earlier run and leave the context of this one in it."""
-    from admit.evidence.context import CONTEXT_FILE, write_context
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for path in sorted(folder.iterdir()):
-            if path.name == CONTEXT_FILE or path.name.endswith(".jsonl"):
-                path.unlink()
-    except OSError as error:
-        raise LedgerError(
-            str(folder), f"cannot be prepared: {error.strerror}", do="free the path or configure another"
-        ) from error
-    write_context(folder / CONTEXT_FILE, context)
-
-
-def _shard(text: str) -> tuple[int, int]:
-    first, slash, second = text.partition("/")
-    if slash and first.isdecimal() and second.isdecimal() and 1 <= int(first) <= int(second):
-        return int(first), int(second)
-    raise UsageError("--shard", repr(text), allowed="I/N, such as 2/4")
+    return context._replace(shard=shard, shards=shards, lane=args.lane or context.lane)
 
 
 def _environment(folder: Path) -> Mapping[str, str]:
@@ -118,22 +108,39 @@ def _environment(folder: Path) -> Mapping[str, str]:
     return env
 
 
-def seal(folder: Path, ended: Exit) -> str:
+def seal(folder: Path, ended: Exit, context: RunContext) -> str:
     """Write the closing records if the run ended by itself; return what a person should know of how it ended."""
     from admit.evidence.write import close_document
     from admit.launch import run_ended
 
-    paths = sorted(folder.glob("*.jsonl"))
+    paths = sorted(path for path in folder.glob("*.jsonl") if f".{context.run_id}-" in path.name)
+    if not paths:
+        _leave_openings(folder, context)
+        code = f"exit code {ended.exit_code}" if ended.signal is None else f"signal {ended.signal}"
+        return f"the command left no evidence ({code}): did it run pytest, with admit installed beside it?"
     marks = [_mark(path) for path in paths]
     how = run_ended(exit_code=ended.exit_code, timed_out=ended.timed_out, marks=marks)
     if how is None:
         return _died(ended, marks)
+    said = sorted({mark.exit_code for mark in marks if mark is not None})
+    reason = f"the command's exit code is {ended.exit_code}, pytest's {', '.join(map(str, said))}"
+    reason = "" if how == "finished" else reason
     for path in paths:
-        close_document(path, ended=how, exit_code=ended.exit_code, signal=ended.signal, closed_by="launcher")
-    if not paths:
-        code = ended.exit_code
-        return f"the command left no evidence (exit code {code}): did it run pytest, with admit installed beside it?"
-    return "" if how == "finished" else f"the run ended as {how}, exit code {ended.exit_code}"
+        close_document(
+            path, ended=how, exit_code=ended.exit_code, signal=ended.signal, closed_by="launcher", reason=reason
+        )
+    return reason and f"the run ended as {how}: {reason}"
+
+
+def _leave_openings(folder: Path, context: RunContext) -> None:
+    """Leave a document without a closing record for every gate: earlier evidence must not stand in for a lost run."""
+    from admit import __version__
+    from admit.core.context import opening_of
+    from admit.evidence.write import DocumentWriter
+
+    for gate in ("property_check", "fixture_check", "flaky_freeze"):
+        opening = opening_of(context, gate, tool="admit-run", tool_version=__version__)
+        DocumentWriter(folder / f"{gate}.{context.run_id}-launch.jsonl", opening).release()
 
 
 def _mark(path: Path) -> Mark | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from admit.core.records import Opening
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -27,7 +29,7 @@ class RunContext(NamedTuple):
     `lock` is the worst state of the sets that tie to every node, `locked` that of sets tied to some. `frozen` maps a
     node to its expiry (RFC 3339, UTC); `register` holds one record a register entry, for the gate `flaky_freeze`.
     `profile` and `seed` are the Hypothesis settings that the gate runs under. `launched` says that a parent process
-    watches the run and writes the closing records.
+    watches the run and writes the closing records. `lock_differences` says what drifted, the first few in words.
     """
 
     patch_id: str
@@ -50,3 +52,23 @@ class RunContext(NamedTuple):
     frozen: Mapping[str, str]
     register: tuple[NodeRecord, ...]
     launched: bool = False
+    lock_differences: tuple[str, ...] = ()
+
+
+def opening_of(context: RunContext, gate: str, *, tool: str, tool_version: str) -> Opening:
+    """Return the opening record of a gate's document of this run (contract E3, E5)."""
+    return Opening(
+        gate=gate,
+        patch_id=context.patch_id,
+        head=context.head,
+        base=context.base,
+        tool=tool,
+        tool_version=tool_version,
+        run_id=context.run_id,
+        nonce=context.nonce,
+        lane=context.lane,
+        shard=context.shard,
+        shards=context.shards,
+        attempt=context.attempt,
+        dirty=context.dirty,
+    )

@@ -62,7 +62,10 @@ class Opening(NamedTuple):
 
 
 class Closing(NamedTuple):
-    """The closing record: how many node records, how the run ended, digest of all that came before (contract E3)."""
+    """The closing record: how many node records, how the run ended, digest of all that came before (contract E3).
+
+    `reason` says in words why a run did not finish, for the person who reads the decision.
+    """
 
     node_count: int
     ended: Ended
@@ -70,6 +73,7 @@ class Closing(NamedTuple):
     signal: int | None
     closed_by: str
     digest: str
+    reason: str = ""
 
 
 class Document(NamedTuple):
@@ -106,8 +110,8 @@ STATE_MASK: Final = ONE_ATTEMPT - 1
 CLEAN_CODE: Final = ONE_ATTEMPT | PASS
 """One attempt that passed, lock match, stable: the code of nearly every node."""
 
-GAP_WHYS: Final[frozenset[Why]] = frozenset({"never_ran", "interrupted", "truncated", "aborted"})
-"""No verdict because the run was lost, which a later attempt on the same commit may fill (contract U5)."""
+GAP_WHYS: Final[frozenset[Why]] = frozenset({"never_ran", "interrupted", "truncated", "aborted", "deselected"})
+"""No verdict because the node was not reached, which a later attempt on the same commit may fill (contract U5)."""
 
 _SEEN: Final[dict[CheckState, int]] = {"pass": PASS, "not_run": HARD, "fail": FAIL}
 
@@ -119,14 +123,28 @@ def code_of(record: NodeRecord) -> int:
     seen = _SEEN[record.check]
     if record.why in GAP_WHYS and record.check == "not_run":
         seen = GAP
+    if is_vacuous(record):
+        seen = HARD
     if record.flaky:
         seen |= PASS | FAIL
     frozen = FROZEN if record.flake_status == "frozen" else 0
     return seen | LOCK_RANK[record.fixture_lock] << LOCK_SHIFT | frozen | record.attempts << ATTEMPT_SHIFT
 
 
+def is_vacuous(record: NodeRecord) -> bool:
+    """Return whether a property passed without one valid input: it held for nothing."""
+    return record.check == "pass" and record.examples is not None and record.examples.valid < 1
+
+
+def followed(earlier: int, later: int) -> int:
+    """Return the code of an attempt and a later one: a plain pass later fills a gap, and nothing else (contract U5)."""
+    if later & CHECKS == PASS:
+        earlier &= ~GAP
+    return joined(earlier, later)
+
+
 def joined(a: int, b: int) -> int:
-    """Return the code of two sets of attempts together: worst of each part, attempts added (contract U5, E6).
+    """Return the code of what stands side by side, worst of each part, attempts added (contract U5, E6).
 
     Associative and commutative; idempotent but for the attempts, whose double counting is prevented one level up, where
     a document counts once however often it is handed in.
@@ -138,12 +156,10 @@ def joined(a: int, b: int) -> int:
 
 
 def check_of(code: int) -> CheckState:
-    """Return the check that a fold code amounts to: a failure seen is a failure; a gap is filled by a pass (U5)."""
+    """Return the check that a fold code amounts to: a failure seen is a failure, and only plain passes are a pass."""
     if code & FAIL:
         return "fail"
-    if code & HARD or not code & PASS:
-        return "not_run"
-    return "pass"
+    return "pass" if code & CHECKS == PASS else "not_run"
 
 
 def lock_of(code: int) -> LockState:

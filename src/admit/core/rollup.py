@@ -11,8 +11,9 @@ from admit.core.decision import Counts, DocumentRef, GateRuling, Left, NodeVerdi
 from admit.core.signals import FREEZE_GATE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
+    from admit.core.fold import Folded
     from admit.core.ladder import Ladder, Rule
     from admit.core.records import Document, NodeRecord
     from admit.core.signals import CheckState, FlakeState, GateState, Kind
@@ -32,86 +33,6 @@ class Sampling(NamedTuple):
     frozen: Mapping[str, str]
     declared: Mapping[str, tuple[str, str]]
     flaky: Literal["fail", "unknown"] = "fail"
-
-
-class Folded(NamedTuple):
-    """All documents of one gate as one: a code a node, and what is wrong with the set.
-
-    `gap` says why the gate is missing, `unfinished` why it cannot pass; empty where nothing is wrong.
-    """
-
-    gate: str
-    codes: Mapping[str, int]
-    details: Mapping[str, NodeRecord]
-    documents: tuple[Document, ...]
-    gap: str
-    unfinished: str
-
-
-def fold(gate: str, documents: Iterable[Document]) -> Folded:
-    """Return the documents of one gate as one, whatever the order they came in (contract E6).
-
-    A document counts once however often it is handed in, so folding is idempotent.
-    """
-    unique = {document.digest: document for document in documents}
-    ordered = tuple(unique[digest] for digest in sorted(unique))
-    if not ordered:
-        return Folded(gate, {}, {}, (), "no document", "")
-    codes, details = _folded_nodes(ordered)
-    gap, unfinished = _completeness(ordered)
-    return Folded(gate, codes, details, ordered, gap, unfinished)
-
-
-def _folded_nodes(documents: tuple[Document, ...]) -> tuple[Mapping[str, int], Mapping[str, NodeRecord]]:
-    first, *rest = sorted(documents, key=lambda document: -len(document.codes))
-    if not rest:
-        return first.codes, first.details
-    codes, details = dict(first.codes), dict(first.details)
-    for document in rest:
-        for node, code in document.codes.items():
-            codes[node] = r.joined(codes[node], code) if node in codes else code
-        for node, record in document.details.items():
-            details[node] = r.spokesman(details[node], record) if node in details else record
-    return codes, details
-
-
-def _completeness(documents: tuple[Document, ...]) -> tuple[str, str]:
-    """Return why the gate is missing, and why it cannot pass, each empty where it is not so (contract U3, U5, E9)."""
-    totals = {document.opening.shards for document in documents}
-    if len(totals) > 1:
-        return f"documents disagree about the number of shards: {', '.join(map(str, sorted(totals)))}", ""
-    total = totals.pop()
-    unfinished = ""
-    for shard in range(1, total + 1):
-        name = f"shard {shard} of {total}" if total > 1 else "the run"
-        ends = _run_ends([document for document in documents if document.opening.shard == shard])
-        if not ends:
-            return f"{name} left no document", ""
-        if not any(ends):
-            return f"{name} died: its document has no closing record", ""
-        bad = [end for end in ends if end in _NEVER_FILLED] or (
-            [] if "finished" in ends else [end for end in ends if end]
-        )
-        if bad:
-            unfinished = unfinished or f"{name} ended: {min(bad)}"
-    stray = [document.opening.shard for document in documents if not 1 <= document.opening.shard <= total]
-    return (f"shard {min(stray)} of {total} does not exist", "") if stray else ("", unfinished)
-
-
-_NEVER_FILLED: Final = frozenset({"exit_disagrees", "unknown"})
-# a lost run (interrupted, timeout, crashed) is filled by a later attempt; a run that contradicts itself is not
-
-
-def _run_ends(documents: list[Document]) -> list[str]:
-    """Return how each run of a shard ended: empty where one of its documents has no closing record."""
-    runs: dict[tuple[str, int], list[str]] = {}
-    for document in documents:
-        ended = document.closing.ended if document.closing else ""
-        runs.setdefault((document.opening.run_id, document.opening.attempt), []).append(ended)
-    return [
-        "" if "" in ends else next((end for end in sorted(ends) if end != "finished"), "finished")
-        for ends in runs.values()
-    ]
 
 
 def ruling(folded: Folded, ladder: Ladder, sampling: Sampling) -> GateRuling:
@@ -136,14 +57,21 @@ def _state(folded: Folded, counts: Counts, sample: _Sample) -> tuple[GateState, 
     if folded.gap:
         return "missing", folded.gap
     if counts.rejected:
-        return "fail", f"{counts.rejected} of {counts.total} nodes rejected: {sample.reasons('reject')}"
+        return "fail", f"{counts.rejected} of {_counted(counts.total, 'node')} rejected: {sample.reasons('reject')}"
     if counts.held:
-        return "unknown", f"{counts.held} of {counts.total} nodes gave no admissible verdict: {sample.reasons('hold')}"
+        return (
+            "unknown",
+            f"{counts.held} of {_counted(counts.total, 'node')} gave no admissible verdict: {sample.reasons('hold')}",
+        )
     if folded.unfinished:
         return "unknown", folded.unfinished
     if counts.accepted:
-        return "pass", f"{counts.accepted} nodes accepted"
+        return "pass", f"{_counted(counts.accepted, 'node')} accepted{f'; {folded.filled}' if folded.filled else ''}"
     return "unknown", "it selected nothing" if not counts.left else "every node left the sample"
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 class _Sample:
@@ -264,6 +192,8 @@ def record_of(node: str, code: int, detail: NodeRecord | None) -> NodeRecord:
         return r.NodeRecord(
             node, check, lock, "frozen" if code & r.FROZEN else "stable", attempts=attempts, flaky=flaky
         )
+    if r.is_vacuous(detail) and check == "not_run":
+        detail = detail._replace(check="not_run", why="vacuous", message="it passed without one valid input")
     why = detail.why if detail.check == check else None
     return detail._replace(check=check, fixture_lock=lock, attempts=attempts, flaky=flaky, why=why)
 
@@ -320,7 +250,8 @@ def freeze_ruling(folded: Folded, register: RegisterState, frozen: tuple[str, ..
         return answer("unknown", folded.unfinished)
     if any(r.check_of(code) != "pass" for code in folded.codes.values()):
         return answer("unknown", "an entry of the register was not checked")
-    return answer("pass", f"{len(folded.codes)} entries in the register, none in force")
+    entries = f"{len(folded.codes)} entr{'y' if len(folded.codes) == 1 else 'ies'}"
+    return answer("pass", f"{entries} in the register, none in force")
 
 
 def references(documents: tuple[Document, ...]) -> tuple[DocumentRef, ...]:

@@ -95,6 +95,7 @@ def context_of(keys: Mapping[str, Any], where: str) -> RunContext:
         frozen={node: _expiry(value, node, where) for node, value in fields.table(keys, "frozen", where).items()},
         register=tuple(_entry(part, f"{where}: register") for part in fields.array(keys, "register", where)),
         launched=fields.flag(keys, "launched", where),
+        lock_differences=fields.texts(keys, "lock_differences", where),
     )
 
 

@@ -76,7 +76,7 @@ def closing_of(keys: Mapping[str, Any], where: str) -> Closing:
     Raises:
         EvidenceError: an unknown key, a missing one, a wrong type or word, something that is no digest.
     """
-    fields.only(keys, ("record", "count", "ended", "exit_code", "signal", "closed_by", "digest"), where)
+    fields.only(keys, ("record", "count", "ended", "exit_code", "signal", "closed_by", "digest", "reason"), where)
     digest = fields.text(keys, "digest", where)
     if not _DIGEST.fullmatch(digest):
         raise fields.wrong("digest", digest, "sha256: and 64 hexadecimal digits", where)
@@ -89,6 +89,7 @@ def closing_of(keys: Mapping[str, Any], where: str) -> Closing:
         signal=fields.whole_or_none(keys, "signal", where),
         closed_by=fields.text(keys, "closed_by", where),
         digest=digest,
+        reason=fields.text(keys, "reason", where) if "reason" in keys else "",
     )
 
 

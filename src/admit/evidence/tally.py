@@ -10,6 +10,7 @@ from admit.core.records import (
     GAP,
     HARD,
     PASS,
+    STATE_MASK,
     NodeRecord,
     attempts_of,
     code_of,
@@ -69,8 +70,8 @@ class NodeTally:
     def add(self, record: NodeRecord) -> None:
         """Fold one record, whose node was met."""
         node = record.node
-        known = self.codes.get(node)
-        self.codes[node] = joined(known, code_of(record)) if known else code_of(record)
+        code, known = code_of(record), self.codes.get(node)
+        self.codes[node] = joined(known, code) if known else code
         if has_more_to_say(record):
             speaker = self.details.get(node)
             self.details[node] = record if speaker is None else spokesman(speaker, record)
@@ -137,12 +138,7 @@ def _roomy() -> dict[str, int]:
 
 def has_more_to_say(record: NodeRecord) -> bool:
     """Return whether a record says more than that its node passed, under a matching lock and no freeze."""
-    return not (
-        record.check == "pass"
-        and record.fixture_lock == "match"
-        and record.flake_status == "stable"
-        and not (record.flaky or record.why or record.message or record.counterexample)
-    )
+    return code_of(record) & STATE_MASK != PASS or bool(record.why or record.message or record.counterexample)
 
 
 def _never_ran(node: str) -> NodeRecord:

@@ -109,6 +109,7 @@ def _is_plain(one: WrittenNode) -> bool:
         and one.fixture_lock == "match"
         and one.flake_status == "stable"
         and one.attempts == 1
+        and (one.examples is None or one.examples.valid > 0)
         and not (one.flaky or one.why or one.message or one.counterexample or one.freeze_expires)
     )
 
@@ -154,6 +155,7 @@ def _plain_kind(gate: str) -> Any:
         "check": Literal["pass"],
         "fixture_lock": Literal["match"],
         "flake_status": Literal["stable"],
+        "examples": _seen_kind(valid=1) | None,  # a property that saw no valid input held for nothing
     }
     fields = [
         (name, of_a_pass.get(name, kind), *default)
@@ -170,11 +172,9 @@ def _kind(gate: str) -> Any:
 
 
 def _fields() -> list[Any]:
-    from msgspec import Meta, defstruct
+    from msgspec import Meta
 
-    count = Annotated[int, Meta(ge=0)]
     some = Annotated[str, Meta(min_length=1)]
-    seen = defstruct("Seen", [("ran", count), ("valid", count), ("max", count)], forbid_unknown_fields=True, gc=False)
     return [
         ("node", some),
         ("check", CheckState),
@@ -189,8 +189,16 @@ def _fields() -> list[Any]:
         ("reproduce", str, ""),
         ("attempts", Annotated[int, Meta(ge=1, le=MOST_ATTEMPTS)], 1),
         ("flaky", bool, False),
-        ("examples", seen | None, None),
+        ("examples", _seen_kind(valid=0) | None, None),
     ]
+
+
+def _seen_kind(*, valid: int) -> Any:
+    from msgspec import Meta, defstruct
+
+    least = {"ran": 0, "valid": valid, "max": 0}
+    fields = [(name, Annotated[int, Meta(ge=least[name])]) for name in Examples._fields]
+    return defstruct("Seen", fields, forbid_unknown_fields=True, gc=False)
 
 
 _OPTIONS: Final[dict[str, Any]] = {

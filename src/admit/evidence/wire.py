@@ -142,6 +142,9 @@ def finish_line(finish: Finish) -> bytes:
 def closing_line(closing: Closing) -> bytes:
     """Return the closing record's line."""
     keys = closing._asdict()
+    reason = _cut(keys.pop("reason"))
+    if reason:
+        keys["reason"] = reason
     return _line({"record": "closing", "count": keys.pop("node_count"), **keys})
 
 

@@ -73,10 +73,12 @@ class DocumentWriter:
         """Append the run's own end mark. It is not the seal: whoever watches the run writes that (contract E9)."""
         self._append(finish_line(Finish(exit_code, ended)))
 
-    def close(self, *, ended: Ended, exit_code: int | None, signal: int | None, closed_by: str) -> Closing:
+    def close(
+        self, *, ended: Ended, exit_code: int | None, signal: int | None, closed_by: str, reason: str = ""
+    ) -> Closing:
         """Seal the document with its closing record, flush it to the disk, and let go of the file."""
         digest = "sha256:" + self._hash.hexdigest()
-        closing = Closing(self.node_count, ended, exit_code, signal, closed_by, digest)
+        closing = Closing(self.node_count, ended, exit_code, signal, closed_by, digest, reason)
         self._append(closing_line(closing))
         _sync(self._fd, self.path)
         self.release()
@@ -132,6 +134,7 @@ def close_document(
     exit_code: int | None,
     signal: int | None,
     closed_by: str,
+    reason: str = "",
     limits: Limits = LIMITS,
 ) -> Closing:
     """Seal a document that another process wrote and left open.
@@ -142,6 +145,7 @@ def close_document(
         exit_code: the process's exit code, or None where a signal ended it.
         signal: the signal's number, or None.
         closed_by: who saw it: `launcher`, a collector's name, …
+        reason: why the run did not finish, in words.
         limits: a larger document is not sealed.
 
     Raises:
@@ -151,7 +155,7 @@ def close_document(
     name = os.fspath(path)
     with open_evidence(name, limit=limits.document_bytes, writable=True) as stream:
         found = _survey(stream, name, limits)
-        closing = Closing(found.node_count, ended, exit_code, signal, closed_by, found.digest)
+        closing = Closing(found.node_count, ended, exit_code, signal, closed_by, found.digest, reason)
         _write(stream.fileno(), closing_line(closing), name)
         _sync(stream.fileno(), name)
         return closing

@@ -6,13 +6,14 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from admit.core.context import opening_of
 from admit.core.records import NodeRecord, Opening
 from admit.core.signals import FREEZE_GATE, LOCK_STATES
 from admit.evidence.write import DocumentWriter
 from admit.pytest_plugin.execution import Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from admit.core.context import RunContext
     from admit.core.records import Closing
@@ -60,9 +61,13 @@ class Documents:
         os.makedirs(folder, exist_ok=True)
         stem = _free_stem(folder, f"{context.run_id}-{os.getpid()}")
         self._documents = {
-            gate: Document(os.path.join(folder, f"{gate}.{stem}.jsonl"), _opening(gate, context, tool_version))
+            gate: Document(
+                os.path.join(folder, f"{gate}.{stem}.jsonl"),
+                opening_of(context, gate, tool="pytest", tool_version=tool_version),
+            )
             for gate in (PROPERTY_GATE, FIXTURE_GATE, FREEZE_GATE)
         }
+        self._expiry = _expiries(context)
         self._plain = None if context.locked or context.frozen else Standing(context.lock, "stable", None)
         register = self._documents[FREEZE_GATE]
         register.plan([record.node for record in context.register])
@@ -82,7 +87,7 @@ class Documents:
         context = self.context
         locks = [part.state for part in context.locked if any(fnmatchcase(node, p) for p in part.patterns)]
         lock = max((context.lock, *locks), key=LOCK_STATES.index)
-        expires = context.frozen.get(node)
+        expires = self._expiry(node)  # a freeze of a test reaches its cases, too
         return Standing(lock, "stable" if expires is None else "frozen", expires)
 
     def not_run(self, gates: Iterable[str], node: str, *, why: Why, message: str) -> None:
@@ -111,22 +116,12 @@ class Documents:
             document.writer.release()
 
 
-def _opening(gate: str, context: RunContext, tool_version: str) -> Opening:
-    return Opening(
-        gate=gate,
-        patch_id=context.patch_id,
-        head=context.head,
-        base=context.base,
-        tool="pytest",
-        tool_version=tool_version,
-        run_id=context.run_id,
-        nonce=context.nonce,
-        lane=context.lane,
-        shard=context.shard,
-        shards=context.shards,
-        attempt=context.attempt,
-        dirty=context.dirty,
-    )
+def _expiries(context: RunContext) -> Callable[[str], str | None]:
+    if not context.frozen:
+        return lambda _node: None
+    from admit.freeze.reach import finder
+
+    return finder(context.frozen)
 
 
 def _free_stem(folder: str, stem: str) -> str:

@@ -72,6 +72,7 @@ def run_context(
         frozen=frozen,
         register=register,
         launched=launched,
+        lock_differences=tuple(f"lock: {one.text}" for one in report.differences[:5]),
     )
 
 

@@ -1,0 +1,117 @@
+"""The evidence folder across runs: what earlier attempts at this commit left stays and counts (contract U5, E6)."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from admit.errors import LaunchError, LedgerError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from admit.core.context import RunContext
+
+
+@contextmanager
+def one_run_at_a_time(folder: Path) -> Iterator[None]:
+    """Hold the evidence folder for one run.
+
+    Raises:
+        LaunchError: another run holds it.
+        LedgerError: it cannot be made.
+    """
+    path = folder.with_name(folder.name + ".running")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    except OSError as error:
+        raise _unprepared(folder, error) from error
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(fd)
+        raise LaunchError(
+            str(folder), "another run is at work here", do="wait for it, or run in a checkout of its own"
+        ) from error
+    try:
+        yield
+    finally:
+        os.close(fd)
+
+
+def started(folder: Path, context: RunContext, *, attempt: int | None, patch_id: str | None) -> RunContext:
+    """Return the context of the run that begins, after clearing away what is no evidence for its commit.
+
+    Documents of this commit stay: a node that failed once on a commit failed, however often it is run again. What is of
+    another commit, or of uncommitted changes, goes.
+
+    Args:
+        folder: the evidence folder.
+        context: what the run would be told if it were the first.
+        attempt: the attempt that was asked for; one more than the last by default.
+        patch_id: the patch that was asked for; that of the earlier attempts by default.
+
+    Raises:
+        LedgerError: the folder cannot be written.
+    """
+    from admit.evidence.context import CONTEXT_FILE, write_context
+
+    kept: list[dict[str, Any]] = []
+    try:
+        for path in sorted(folder.iterdir()):
+            if path.name.endswith(".jsonl"):
+                opening = _opening(path)
+                if _is_of(opening, context):
+                    kept.append(opening)
+                else:
+                    path.unlink()
+    except OSError as error:
+        raise _unprepared(folder, error) from error
+    here = [one["attempt"] for one in kept if (one["shard"], one["lane"]) == (context.shard, context.lane)]
+    context = context._replace(
+        attempt=attempt or 1 + max(here, default=0),
+        patch_id=patch_id or (kept[0]["patch_id"] if kept else context.patch_id),
+    )
+    write_context(folder / CONTEXT_FILE, context)
+    return context
+
+
+def shard_of(text: str) -> tuple[int, int]:
+    """Return which part of how many.
+
+    Raises:
+        UsageError: it is not `I/N` with 1 <= I <= N.
+    """
+    parts = [int(part) for part in text.split("/") if part.isascii() and part.isdecimal() and len(part) < 7]
+    if len(parts) == 2 and text.count("/") == 1 and 1 <= parts[0] <= parts[1]:
+        return parts[0], parts[1]
+    raise UsageError("--shard", repr(text), allowed="I/N, such as 2/4")
+
+
+def _is_of(opening: dict[str, Any], context: RunContext) -> bool:
+    if context.head is None or context.dirty or opening.get("dirty") is not False:
+        return False
+    return opening.get("head") == context.head and opening.keys() >= _KEYS and type(opening["attempt"]) is int
+
+
+_KEYS = frozenset({"attempt", "shard", "lane", "patch_id"})
+
+
+def _opening(path: Path) -> dict[str, Any]:
+    """Return the keys of a document's first line; none where it has none, which is evidence for no commit."""
+    try:
+        with path.open("rb") as stream:
+            keys = json.loads(stream.readline(1 << 20))
+    except ValueError:
+        return {}
+    return keys if isinstance(keys, dict) else {}
+
+
+def _unprepared(folder: Path, error: OSError) -> LedgerError:
+    said = f"cannot be prepared: {error.strerror}"
+    return LedgerError(str(folder), said, do="free the path or configure another (evidence.folder)")
