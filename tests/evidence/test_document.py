@@ -293,6 +293,7 @@ WRONG_LINES = [
         id="check-twice",
     ),
     pytest.param(NODE_LINE[:-2] + b',"why":"skip"}\n', "property_check is pass, and why says skip", id="no-pass"),
+    pytest.param(NODE_LINE[:-2] + b',"freeze_expires":"soon"}\n', 'freeze_expires is "soon"', id="expiry-of-no-freeze"),
     pytest.param(NODE_LINE[:-2] + b',"attempts":0}\n', "attempts is 0", id="no-attempts"),
     pytest.param(NODE_LINE[:-2] + b',"attempts":2.0}\n', "attempts is 2.0", id="fraction"),
     pytest.param(NODE_LINE[:-2] + b',"seed":NaN}\n', "NaN is not a JSON value", id="nan"),

@@ -152,7 +152,8 @@ def test_a_nearly_full_stack_is_an_error_that_teaches_too() -> None:
         except RecursionError:
             outcomes.add("no room to begin")
     assert "read" in outcomes
-    assert outcomes <= {"read", "refused", "no room to begin"}
+    if sys.version_info < (3, 12):  # later versions count the parser's own depth apart from the stack
+        assert "refused" in outcomes
 
 
 def test_a_long_scan_is_not_quadratic() -> None:
