@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING
 
 from admit.errors import InputError
@@ -12,16 +11,14 @@ from admit.lock.difference import Difference
 from admit.lock.hashing import BUFFER_BYTES, Job, observe_beneath
 from admit.lock.manifest import NAME as MANIFEST_NAME
 from admit.lock.manifest import digest_text, manifest_text, read_manifest
-from admit.lock.observed import Read
 from admit.lock.paths import name_of, path_of
 from admit.lock.pinned import NAME, InForce, LockText, checked_sets, read_lock
 from admit.lock.report import COMPARED, LockReport, report_of
-from admit.lock.statcache import Entry, current, read_cache, write_cache
 from admit.lock.walk import look_at_gone, look_at_link, walk
 from admit.lock.workers import read_all
 
 if TYPE_CHECKING:
-    from admit.lock.observed import Observed, Walked
+    from admit.lock.observed import Observed, Read, Walked
     from admit.lock.pinned import Lock
     from admit.lock.workers import Progress
 
@@ -77,7 +74,9 @@ def check(
     if fast_cache is None:
         read = read_all(top, jobs, progress=progress)
     else:
-        read = _read_with_cache(top, jobs, fast_cache, progress)
+        from admit.lock.statcache import read_with_cache
+
+        read = read_with_cache(top, jobs, fast_cache, progress=progress)
     found, unknown = compare.instrument_differences(lock.instrument, in_force or InForce())
     digest = lock.manifest
     if not _is_exactly_as_pinned(text.manifest, lock, walked, read):
@@ -169,32 +168,3 @@ def _read_again(top: bytes, expected: dict[bytes, bytes]) -> dict[bytes, Observe
         return {path: observe_beneath(root_fd, path, buffer, digest) for path, digest in expected.items()}
     finally:
         os.close(root_fd)
-
-
-def _read_with_cache(top: bytes, jobs: list[Job], cache: str, progress: Progress | None) -> Read:
-    """Read only what the cache cannot answer for, and write the cache anew."""
-    started = time.time_ns()
-    known = read_cache(top, cache)
-    kept: dict[bytes, Entry] = {}
-    digests: dict[bytes, bytes] = {}
-    executable: list[bytes] = []
-    unread: list[Job] = []
-    total = 0
-    for job in jobs:
-        left = []
-        for at, name in enumerate(job.names):
-            path = job.path(at)
-            entry = known.get(path)
-            seen = current(top, path, entry) if entry is not None else None
-            if entry is None or seen is None:
-                left.append(name)
-                continue
-            kept[path], digests[path], total = entry, bytes.fromhex(entry.digest.decode("ascii")), total + seen.size
-            if seen.is_executable:
-                executable.append(path)
-        unread.append(Job(job.folder, left, reports_all=True))
-    read = read_all(top, unread, progress=progress)
-    write_cache(top, cache, kept, read.odd, started=started)
-    digests |= read_manifest(read.text)
-    odd = [seen for seen in read.odd if seen.is_odd]
-    return Read(manifest_text(digests), len(digests), total + read.total_bytes, executable + read.executable, odd)

@@ -6,14 +6,18 @@ import contextlib
 import os
 import re
 import stat
+import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from admit.lock.hashing import SETTLED_NS, stamp
+from admit.lock.hashing import SETTLED_NS, Job, stamp
+from admit.lock.manifest import manifest_text, read_manifest
+from admit.lock.observed import Observed, Read
+from admit.lock.workers import read_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from admit.lock.observed import Observed
+    from admit.lock.workers import Progress
 
 NAME: Final = ".admit/lock.cache"
 """Where the cache lies under the repository's root; it is never committed."""
@@ -97,3 +101,32 @@ def write_cache(root: bytes, path: str, kept: Mapping[bytes, Entry], read: Itera
         with open(temporary, "xb") as file:
             file.write(b"\n".join([_here(root), *lines, b""]))
         os.replace(temporary, path)
+
+
+def read_with_cache(root: bytes, jobs: Sequence[Job], path: str, *, progress: Progress | None = None) -> Read:
+    """Return what reading some jobs gives, reading only what the cache at a path cannot answer for; write it anew."""
+    started = time.time_ns()
+    known = read_cache(root, path)
+    kept: dict[bytes, Entry] = {}
+    digests: dict[bytes, bytes] = {}
+    executable: list[bytes] = []
+    unread: list[Job] = []
+    total = 0
+    for job in jobs:
+        left = []
+        for at, name in enumerate(job.names):
+            file = job.path(at)
+            entry = known.get(file)
+            seen = current(root, file, entry) if entry is not None else None
+            if entry is None or seen is None:
+                left.append(name)
+                continue
+            kept[file], digests[file], total = entry, bytes.fromhex(entry.digest.decode("ascii")), total + seen.size
+            if seen.is_executable:
+                executable.append(file)
+        unread.append(Job(job.folder, left, reports_all=True))
+    read = read_all(root, unread, progress=progress)
+    write_cache(root, path, kept, read.odd, started=started)
+    digests |= read_manifest(read.text)
+    odd = [seen for seen in read.odd if seen.is_odd]
+    return Read(manifest_text(digests), len(digests), total + read.total_bytes, executable + read.executable, odd)
