@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,8 @@ from admit.core.records import Closing, Document, NodeRecord, Opening
 from admit.core.rollup import RegisterState, Sampling
 from admit.core.signals import CHECK_STATES, ENDS, FLAKE_STATES, LOCK_STATES, WHYS
 from admit.errors import LedgerError
-from admit.policy import load
+from admit.policy import load, parse
+from admit.starter import waived_router
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 HEAD, OTHER = "a" * 40, "b" * 40
@@ -116,10 +118,27 @@ def test_documents_that_disagree_about_the_head_are_mixed_where_nothing_says_whi
     assert decide(documents, patch=Patch("")).attribution == "mixed-evidence"
 
 
-def test_stale_evidence_beside_fresh_evidence_of_a_gate_is_named_and_not_counted_e5() -> None:
+def test_stale_evidence_beside_fresh_evidence_of_a_gate_is_mixed_e5() -> None:
     decision = decide([*clean(), document("property_check", record(check="fail"), head=OTHER)])
-    assert decision.exit_code == 0
-    assert any("stale-evidence" in note for note in decision.notes)
+    assert (decision.exit_code, decision.attribution) == (2, "mixed-evidence")
+    assert "stale-evidence" in decision.detail
+
+
+def test_evidence_for_no_commit_holds_even_where_no_head_is_known_e5() -> None:
+    documents = [one._replace(opening=one.opening._replace(head=None)) for one in clean()]
+    decision = decide(documents, patch=Patch(""))
+    assert (decision.exit_code, decision.attribution) == (2, "uncommitted-changes")
+
+
+def test_a_frozen_node_holds_where_the_policy_has_no_signal_for_freezes_u2() -> None:
+    free = parse(WITHOUT_FREEZES, "p.toml")
+    assert decide(clean()[:2], router=free).exit_code == 0
+    frozen = record("t.py::f", check="fail", flake_status="frozen", freeze_expires="2099-01-01T00:00:00Z")
+    held = decide([document("property_check", record(), frozen), clean()[1]], router=free)
+    assert (held.exit_code, held.attribution) == (2, "unlisted-gate")
+
+
+WITHOUT_FREEZES = waived_router(files("admit.policy").joinpath("router.toml").read_text("utf-8"), "flaky_freeze")
 
 
 def test_a_patch_id_that_was_asked_for_has_to_be_the_documents_own_e5() -> None:

@@ -54,6 +54,9 @@ def adjudicate(case: Case, record: Callable[[Decision], None]) -> Decision:
     """
     bound = bind(case)
     gates = roll_up(case, bound)
+    if FREEZE_GATE not in bound.documents and any(gone.why == "frozen" for gate in gates for gone in gate.left):
+        said = f"frozen nodes, and no signal {FREEZE_GATE} in the policy that would hold them"
+        bound = bound._replace(inadmissible={**bound.inadmissible, "unlisted-gate": said})
     decision = route(case, bound, gates)
     record(decision)
     return decision
@@ -72,36 +75,57 @@ class Bound(NamedTuple):
 def bind(case: Case) -> Bound:
     """Return which documents belong to this patch (contract E5, R7)."""
     found = dict(case.inadmissible)
-    notes = list(case.notes)
     if case.problems:
         found["malformed-evidence"] = "; ".join(case.problems[:3]) + ("; …" if len(case.problems) > 3 else "")
-    gates = {signal.name for signal in case.router.ladder.signals}
-    stale: dict[str, str] = {}
-    waived = dict(case.router.waived)
+    fresh, waived, stale = _sorted_out(case, found)
+    for gate in stale.keys() & {document.opening.gate for document in fresh}:
+        found["mixed-evidence"] = f"documents of {gate} disagree about the head; {stale[gate]}"
+    patch = _one_patch(case.patch, fresh + waived, found)
+    if patch.head is None and fresh:
+        found.setdefault("uncommitted-changes", "the evidence is for no commit")
+    if any(document.opening.dirty for document in fresh + waived):
+        found.setdefault("uncommitted-changes", "the run saw a working tree with uncommitted changes")
+    if not case.is_based and case.router.options.no_base == "hold":
+        found["no-base"] = _NO_BASE
+    gates = sorted(signal.name for signal in case.router.ladder.signals)
+    by_gate = {gate: tuple(one for one in fresh if one.opening.gate == gate) for gate in gates}
+    return Bound(patch, by_gate, stale, found, _said_aloud(case, fresh, stale))
+
+
+_NO_BASE = "no base's instrument judged: the tests and configuration that ran are the patch's own"
+
+
+def _sorted_out(case: Case, found: dict[str, str]) -> tuple[list[Document], list[Document], dict[str, str]]:
+    """Return the documents of this head, those of waived gates, and what is stale; say in `found` what is unlisted."""
+    gates, excused = {signal.name for signal in case.router.ladder.signals}, dict(case.router.waived)
     fresh: list[Document] = []
+    waived: list[Document] = []
+    stale: dict[str, str] = {}
     for document in case.documents:
-        gate = document.opening.gate
+        gate, head = document.opening.gate, document.opening.head
         if gate not in gates:
             own = _own_nodes(document, case.documents)
-            if gate not in waived or own:
+            if gate not in excused or own:
                 found["unlisted-gate"] = f"{document.source}: {own} nodes of the gate {gate}"
-        elif case.patch.head is not None and document.opening.head != case.patch.head:
-            stale[gate] = f"stale-evidence: {document.source} is for {document.opening.head or 'no commit'}"
+            waived.append(document)
+        elif case.patch.head is not None and head != case.patch.head:
+            stale[gate] = f"stale-evidence: {document.source} is for {head or 'no commit'}"
         else:
             fresh.append(document)
-    if not case.is_based:
-        said = "no base's instrument judged: the tests and configuration that ran are the patch's own"
-        if case.router.options.no_base == "hold":
-            found["no-base"] = said
-        else:
-            notes.append(f"no-base: {said}")
+    return fresh, waived, stale
+
+
+def _said_aloud(case: Case, fresh: list[Document], stale: Mapping[str, str]) -> tuple[str, ...]:
+    notes = list(case.notes)
+    if not case.is_based and case.router.options.no_base == "say":
+        notes.append(f"no-base: {_NO_BASE}")
+    ends = ((one.source, one.closing) for one in fresh if one.closing is not None)
+    silent = sorted(source for source, closing in ends if closing.ended == "finished" and closing.exit_code is None)
+    if silent:
+        notes.append(f"no exit code is known for {', '.join(silent[:3])}: a report alone is weaker evidence")
     notes.extend(stale.values())
-    notes.extend(f"{gate} is waived: {why}" for gate, why in waived.items())
-    patch = _one_patch(case.patch, fresh, found)
-    if any(document.opening.dirty for document in fresh):
-        found.setdefault("uncommitted-changes", "the run saw a working tree with uncommitted changes")
-    by_gate = {gate: tuple(d for d in fresh if d.opening.gate == gate) for gate in sorted(gates)}
-    return Bound(patch, by_gate, stale, found, tuple(dict.fromkeys(notes)))
+    notes.extend(f"{gate} is waived: {why}" for gate, why in case.router.waived)
+    return tuple(dict.fromkeys(notes))
 
 
 def _own_nodes(document: Document, documents: tuple[Document, ...]) -> int:
@@ -207,15 +231,18 @@ def arbitrate(policy: Policy, records: list[tuple[str, NodeRecord]], *, now: str
 
 
 def check_signals(policy: Policy) -> None:
-    """Refuse a node policy that asks for what no record carries: nothing here measures the instrument yet.
+    """Refuse a node policy whose signals are not what records carry: nothing here measures the instrument yet.
 
     Raises:
         InputError: the signals are not the check, `fixture_lock` and `flake_status`.
     """
-    strange = {signal.name for signal in policy.ladder.signals} - {policy.check, "fixture_lock", "flake_status"}
-    if strange:
+    named, carried = {signal.name for signal in policy.ladder.signals}, {policy.check, "fixture_lock", "flake_status"}
+    if strange := named - carried:
         found = f"it asks for signals that no record carries: {', '.join(sorted(strange))}"
-        raise InputError(policy.source, found, allowed=f"{policy.check}, fixture_lock, flake_status")
+        raise InputError(policy.source, found, allowed=", ".join(sorted(carried)))
+    if absent := carried - named:
+        found = f"it does not rule on {', '.join(sorted(absent))}, which every record carries"
+        raise InputError(policy.source, found, do="give the policy a signal for each")
 
 
 _NO_RECORD = NodeRecord("", "not_run", "missing", "stable", why="no_verdict")

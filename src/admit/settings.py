@@ -91,8 +91,10 @@ def read_settings(raw: bytes, where: str = FILE) -> Settings:
     """
     try:
         tree = tomllib.loads(raw.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except ValueError as error:  # bad UTF-8 and bad TOML are of this kind, a number of thousands of digits too
         raise InputError(where, f"not TOML: {error}", do="correct the line named") from error
+    except RecursionError as error:
+        raise InputError(where, "not readable as TOML: nested too deep", do="correct it") from error
     sets = _pinned_sets(tree, where)
     values: dict[str, Any] = {}
     rows = {row.key: row for row in SETTINGS}
@@ -104,7 +106,25 @@ def read_settings(raw: bytes, where: str = FILE) -> Settings:
             if key not in rows:
                 raise InputError(where, f"unknown key {key}", allowed=", ".join(rows) + ", lock.sets.NAME")
             values[key] = _checked(rows[key], value, where)
-    return Settings(values, sets)
+    settings = Settings(values, sets)
+    _check_paths(settings, where)
+    return settings
+
+
+PATHS: Final = ("lock.manifest", "lock.file", "freeze.register", "abstain.file", "ledger.path", "evidence.folder")
+"""Settings that name a file or folder of their own, under the root."""
+
+
+def _check_paths(settings: Settings, where: str) -> None:
+    """Refuse a path that leaves the repository, or that two settings share: one would overwrite the other."""
+    seen: dict[str, str] = {FILE: "the configuration"}
+    for key in PATHS:
+        parts = settings.text(key).split("/")
+        if settings.text(key).startswith("/") or {"", ".", "..", ".git"} & set(parts):
+            allowed = "a plain path under the repository's root"
+            raise InputError(where, f"{key} is {settings.text(key)!r}", allowed=allowed)
+        if (other := seen.setdefault("/".join(parts), key)) != key:
+            raise InputError(where, f"{key} is {settings.text(key)!r}, as is {other}", do="give each a path of its own")
 
 
 def _sections() -> list[str]:
@@ -120,6 +140,9 @@ def _checked(row: Setting, value: Any, where: str) -> Any:
         raise InputError(where, f"{row.key} is {value!r}", allowed=_TYPE_WORDS[list])
     if isinstance(value, str) and not value:
         raise InputError(where, f"{row.key} is empty", allowed=_TYPE_WORDS[str])
+    for text in [value] if isinstance(value, str) else value if isinstance(value, list) else []:
+        if not text.isprintable():
+            raise InputError(where, f"{row.key} is {value!r}", allowed="printable characters")
     return value
 
 
@@ -138,10 +161,14 @@ def _pinned_sets(tree: dict[str, Any], where: str) -> tuple[PinnedPaths, ...]:
                 where, f"lock.sets.{name} is {table!r}", allowed="paths = [...] and, if wanted, nodes = [...]"
             )
         for key, value in table.items():
-            if not isinstance(value, list) or not value or not all(isinstance(part, str) and part for part in value):
+            if not isinstance(value, list) or not value or not all(_is_pattern(part) for part in value):
                 raise InputError(where, f"lock.sets.{name}.{key} is {value!r}", allowed="a list of patterns, not empty")
         sets.append(PinnedPaths(name, tuple(table["paths"]), tuple(table.get("nodes", ["*"]))))
     return tuple(sets)
+
+
+def _is_pattern(part: object) -> bool:
+    return isinstance(part, str) and bool(part) and "\0" not in part
 
 
 def hypothesis_profile(settings: Settings) -> dict[str, bool | int | str | tuple[str, ...] | None]:

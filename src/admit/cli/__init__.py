@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
@@ -9,7 +10,8 @@ from importlib import import_module
 from typing import NoReturn
 
 from admit.cli.commands import COMMANDS, Command
-from admit.errors import AdmitError, UsageError, one_line
+from admit.cli.output import say
+from admit.errors import AdmitError, UsageError
 
 WIDTH = 100
 
@@ -31,36 +33,57 @@ class Parser(ArgumentParser):
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    words = sys.argv[1:] if argv is None else argv
+    _open_missing_streams()
+    try:
+        return _guarded(sys.argv[1:] if argv is None else argv)
+    except SystemExit:
+        raise
+    except BaseException:  # noqa: BLE001 - even saying what went wrong went wrong: no disposition may come of it
+        os._exit(70)
+
+
+def _guarded(words: list[str]) -> int:
     try:
         code = _run(words)
         sys.stdout.flush()
+        return code
     except AdmitError as error:
-        _say(f"admit: {error}")
+        say(f"admit: {error}")
         return error.exit_code
     except KeyboardInterrupt:
-        _say("admit: interrupted; nothing was decided")
+        say("admit: interrupted; nothing was decided")
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        _say("admit: standard output was closed before the answer was written")
+    except OSError as error:
+        if error.errno not in _OUTPUT_GONE:
+            return _bug()
+        with open(os.devnull, "w") as nowhere:  # what is still buffered would fail again at exit
+            os.dup2(nowhere.fileno(), 1)
+        say(f"admit: standard output cannot be written ({error.strerror}); what was decided is recorded, not shown")
         return 74
-    except SystemExit:
-        raise
     except Exception:  # noqa: BLE001 - whatever it is, it must become an exit code that is no disposition
-        import traceback
-
-        traceback.print_exc()
-        _say("admit: this is a bug in admit; nothing was decided")
-        return 70
-    return code
+        return _bug()
 
 
-def _say(text: str) -> None:
-    try:
-        sys.stderr.write(one_line(text) + "\n")
-    except OSError:
-        return  # nobody is listening; the exit code says it
+_OUTPUT_GONE = frozenset({errno.EPIPE, errno.ENOSPC, errno.EBADF, errno.EIO, errno.EFBIG})
+
+
+def _bug() -> int:
+    import traceback
+
+    say(traceback.format_exc(), is_whole=True)
+    say("admit: this is a bug in admit; nothing was decided")
+    return 70
+
+
+def _open_missing_streams() -> None:
+    """Open what was closed on the null device: a file opened later must not become standard output or error."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            fd = os.open("/dev/full" if name == "stdout" else os.devnull, os.O_RDWR)
+            if fd != number:
+                os.dup2(fd, number)
+                os.close(fd)
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
 
 
 def _run(words: list[str]) -> int:

@@ -31,13 +31,17 @@ def run(args: Namespace) -> int:
 
     policy, record, now = surroundings(args, "arbiter")
     records: list[tuple[str, NodeRecord]] = []
-    problems = []
+    problems, is_empty = [], False
     for name in args.files:
         try:
-            records += _read(name)
+            found = _read(name)
         except EvidenceError as error:
             problems.append(str(error))
-    decision = arbitrate(policy, records, now=now, problems=problems)
+        else:
+            records += found
+            is_empty = is_empty or not found
+    # a file with nothing in it says nothing of what it was to say: the set holds, as an empty set does (contract A5)
+    decision = arbitrate(policy, [] if is_empty else records, now=now, problems=problems)
     record(decision)
     print_line(decision, args.format)
     return decision.exit_code

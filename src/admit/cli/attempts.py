@@ -8,13 +8,15 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from admit.errors import LaunchError, LedgerError, UsageError
+from admit.errors import InputError, LaunchError, LedgerError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from admit.core.context import RunContext
+
+SCHEMA = "admit.evidence/1"
 
 
 @contextmanager
@@ -68,8 +70,10 @@ def started(folder: Path, context: RunContext, *, attempt: int | None, patch_id:
                 opening = _opening(path)
                 if _is_of(opening, context):
                     kept.append(opening)
-                else:
+                elif opening.get("schema") == SCHEMA or path.stat().st_size == 0:
                     path.unlink()
+                else:
+                    raise InputError(str(path), "not evidence of admit's", do="give the evidence a folder of its own")
     except OSError as error:
         raise _unprepared(folder, error) from error
     here = [one["attempt"] for one in kept if (one["shard"], one["lane"]) == (context.shard, context.lane)]
@@ -97,6 +101,30 @@ def _is_of(opening: dict[str, Any], context: RunContext) -> bool:
     if context.head is None or context.dirty or opening.get("dirty") is not False:
         return False
     return opening.get("head") == context.head and opening.keys() >= _KEYS and type(opening["attempt"]) is int
+
+
+def foreign(folder: Path, before: frozenset[str], run_id: str) -> str:
+    """Return what is wrong with documents that came during the run and are not its own (contract U3)."""
+    strange = [name for name in documents_in(folder) - before if f".{run_id}-" not in name]
+    return f"documents that this run did not write: {', '.join(sorted(strange)[:3])}" if strange else ""
+
+
+def documents_in(folder: Path) -> frozenset[str]:
+    """Return the names of the documents in a folder."""
+    return frozenset(path.name for path in folder.glob("*.jsonl"))
+
+
+def check_folder(root: Path, folder: Path) -> None:
+    """Refuse an evidence folder that holds what git tracks: it is emptied as runs go by.
+
+    Raises:
+        InputError: it does.
+    """
+    from admit.repository import tracked
+
+    inside = folder.relative_to(root).as_posix()
+    if inside.split("/")[0] != ".admit" and (files := tracked(root, inside)):
+        raise InputError(str(folder), f"git tracks {files[0]} there", do="give the evidence a folder of its own")
 
 
 _KEYS = frozenset({"attempt", "shard", "lane", "patch_id"})

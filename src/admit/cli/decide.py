@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from admit.cli.output import add_format, print_whole
-from admit.errors import LedgerError
+from admit.errors import LedgerError, UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -37,6 +37,7 @@ def run(args: Namespace) -> int:
     """Decide, record, write, print, and exit with the disposition."""
     from admit.wiring import Asked, instant, workspace
 
+    check_asked(args)
     space = workspace()
     asked = Asked(
         folder=args.folder or space.path("evidence.folder"),
@@ -55,10 +56,63 @@ def answer(space: Workspace, asked: Asked, args: Namespace) -> int:
     from admit.wiring import case_of, recorder
 
     record = recorder(args.ledger or space.path("ledger.path"), asked.now)
+    out = decision_path(space, args)
     decision = adjudicate(case_of(space, asked), record)
-    write_decision(decision, args.out or space.root / ".admit" / "decision.json")
+    write_decision(decision, out)
     print_whole(decision, args.format)
     return decision.exit_code
+
+
+def check_asked(args: Namespace) -> None:
+    """Refuse an option that is given and empty, or holds what no id holds: a variable that was not set, mostly.
+
+    Raises:
+        UsageError: it is.
+    """
+    for name in ("patch", "base", "head", "lane", "policy"):
+        text = getattr(args, name, None)
+        if text is not None and not (text and text.isprintable() and len(text) <= MOST):
+            raise UsageError(f"--{name}", repr(text[:40]), allowed=f"1 to {MOST} printable characters")
+
+
+MOST = 500
+
+
+def decision_path(space: Workspace, args: Namespace) -> Path:
+    """Return where the decision goes.
+
+    Raises:
+        UsageError: something else stands there.
+    """
+    path: Path = args.out or space.root / ".admit" / "decision.json"
+    try:
+        is_free = not path.is_symlink() and (not path.exists() or (path.is_file() and _is_decision(path)))
+    except (OSError, ValueError):
+        is_free = False
+    if not is_free or not path.name:
+        raise UsageError(
+            "--out", f"{str(path)!r} is no place for a decision", allowed="a new file, or an earlier decision"
+        )
+    return path
+
+
+def _is_decision(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return b"admit.decision/" in stream.read(200)
+
+
+def forget_decision(space: Workspace, args: Namespace) -> None:
+    """Remove the decision of an earlier run, so that it cannot be read as this one's.
+
+    Raises:
+        LedgerError: it cannot be removed.
+        UsageError: something else stands there.
+    """
+    path = decision_path(space, args)
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise LedgerError(str(path), f"cannot be removed: {error.strerror}", do="remove it, or name another") from error
 
 
 def write_decision(decision: Decision, path: Path) -> None:

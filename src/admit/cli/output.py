@@ -14,6 +14,17 @@ if TYPE_CHECKING:
 FORMATS: Final = ("text", "json", "markdown")
 
 
+def say(text: str, *, is_whole: bool = False) -> None:
+    """Write a line to standard error; where nobody can listen, the exit code says it."""
+    from admit.errors import one_line
+
+    try:
+        sys.stderr.write((text if is_whole else one_line(text)) + "\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return
+
+
 def add_format(parser: ArgumentParser) -> None:
     """Add `--format`, which every command that prints a result has."""
     parser.add_argument(
@@ -26,7 +37,7 @@ def print_line(decision: Decision, how: str) -> None:
     if how == "text":
         sys.stdout.write(decision.line + "\n")
         if decision.rule == 0 or not decision.router.name:
-            sys.stderr.write(f"admit: {decision.detail}\n")
+            say(f"admit: {decision.detail}")
     else:
         print_whole(decision, how)
 

@@ -8,8 +8,8 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from admit.cli.attempts import one_run_at_a_time, shard_of, started
-from admit.cli.decide import add_patch, answer
+from admit.cli.attempts import check_folder, documents_in, foreign, one_run_at_a_time, shard_of, started
+from admit.cli.decide import add_patch, answer, check_asked, forget_decision
 from admit.cli.progress import bar
 from admit.errors import EvidenceError, InputError, UsageError
 
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run, seal what the run left if it ended by itself, decide on it, exit with the disposition."""
-    from admit.wiring import Asked, clock, workspace
+    from admit.wiring import Asked, clock, moved_since, workspace
 
     space = workspace()
     if not space.is_initialised:
@@ -47,11 +47,25 @@ def run(args: argparse.Namespace) -> int:
     folder = space.path("evidence.folder")
     if context.dirty:  # evidence for no commit: it must not mix with any commit's
         folder = folder.with_name(folder.name + "-uncommitted")
+    check_folder(space.root, folder)
+    forget_decision(space, args)
     with one_run_at_a_time(folder):
         context = started(folder, context, attempt=args.attempt, patch_id=args.patch)
+        before = documents_in(folder)
         note = execute(space, _command(args, space), folder, context=context, timeout_s=args.timeout)
-        notes = (*([note] if note else []), *_earlier(folder, context), *context.lock_differences)
-        asked = Asked(folder, clock(), context.patch_id, base=args.base, policy=args.policy, notes=notes)
+        found = moved_since(space, context)
+        if strange := foreign(folder, before, context.run_id):
+            found["mixed-evidence"] = strange
+        asked = Asked(
+            folder,
+            clock(),
+            context.patch_id,
+            base=args.base,
+            policy=args.policy,
+            notes=(*([note] if note else []), *_earlier(folder, context), *context.lock_differences),
+            inadmissible=found,
+            locked=context.locked,
+        )
         return answer(space, asked, args)
 
 
@@ -86,10 +100,11 @@ def _command(args: argparse.Namespace, space: Workspace) -> tuple[str, ...]:
 def _context(space: Workspace, args: argparse.Namespace) -> RunContext:
     from admit.wiring import run_context
 
+    check_asked(args)
     shard, shards = shard_of(args.shard)
-    if args.attempt is not None and args.attempt < 1:
-        raise UsageError("--attempt", str(args.attempt), allowed="1, 2, 3 …")
-    if args.timeout is not None and not args.timeout > 0:
+    if args.attempt is not None and not 1 <= args.attempt <= 1_000_000:
+        raise UsageError("--attempt", str(args.attempt)[:40], allowed="1 to 1000000")
+    if args.timeout is not None and not 0 < args.timeout <= 10**9:
         raise UsageError("--timeout", str(args.timeout), allowed="seconds, more than 0")
     context = run_context(space.root, patch_id=args.patch, base=args.base, launched=True, progress=bar())
     return context._replace(shard=shard, shards=shards, lane=args.lane or context.lane)

@@ -132,8 +132,11 @@ def code_of(record: NodeRecord) -> int:
 
 
 def is_vacuous(record: NodeRecord) -> bool:
-    """Return whether a property passed without one valid input: it held for nothing."""
-    return record.check == "pass" and record.examples is not None and record.examples.valid < 1
+    """Return whether a pass has nothing behind it: no valid input ran, or a counterexample stands beside it."""
+    if record.check != "pass":
+        return False
+    examples = record.examples
+    return bool(record.counterexample) or (examples is not None and min(examples.valid, examples.ran) < 1)
 
 
 def followed(earlier: int, later: int) -> int:

@@ -179,7 +179,7 @@ def verdict_on(record: NodeRecord, ladder: Ladder, gate: str, *, now: datetime) 
     expires = record.freeze_expires
     held = record.flake_status == "frozen" and (expires is None or is_in_force(expires, now))
     flake: FlakeState = "frozen" if held else "stable"
-    check: CheckState = "fail" if record.flaky else record.check
+    check: CheckState = "fail" if record.flaky else "not_run" if r.is_vacuous(record) else record.check
     rule = ladder.rule_on({gate: check, "fixture_lock": record.fixture_lock, "flake_status": flake})
     return NodeVerdict(record.node, rule.outcome.name, rule.outcome.kind, rule.reason, rule.number, record)
 
@@ -193,7 +193,7 @@ def record_of(node: str, code: int, detail: NodeRecord | None) -> NodeRecord:
             node, check, lock, "frozen" if code & r.FROZEN else "stable", attempts=attempts, flaky=flaky
         )
     if r.is_vacuous(detail) and check == "not_run":
-        detail = detail._replace(check="not_run", why="vacuous", message="it passed without one valid input")
+        detail = detail._replace(check="not_run", why="vacuous", message="it says pass, and nothing valid ran")
     why = detail.why if detail.check == check else None
     return detail._replace(check=check, fixture_lock=lock, attempts=attempts, flaky=flaky, why=why)
 

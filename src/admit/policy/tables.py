@@ -184,7 +184,7 @@ def parsed(source: Source) -> TableReader:
     """
     try:
         return TableReader(source, tomllib.loads(source.text))
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # TOMLDecodeError is one; a number of thousands of digits raises another
         line = re.search(r"at line (\d+)", str(error))
         where = f"{source.where}:{line[1]}" if line else source.where
         raise InputError(where, f"no TOML: {error}", do="mend the syntax there") from error

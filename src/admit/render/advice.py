@@ -21,6 +21,7 @@ BY_ATTRIBUTION: Final[dict[str, str]] = {
     "mixed-evidence": "Hand in the documents of one run of this patch only.",
     "unlisted-gate": "Have the gate listed in the policy, in a reviewed commit.",
     "tracked-state": "Take the files under .admit/ out of the commit.",
+    "instrument-moved": "Run the gates on a tree and on pinned files that stay as they are.",
     "base-moved": "Bring the patch up to date with its base and run every gate again.",
     "uncommitted-changes": "Commit, then run the gates on the commit.",
     "no-base": "Run against the base, so that its tests and configuration judge.",

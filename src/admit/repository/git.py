@@ -51,9 +51,19 @@ _ELSEWHERE = frozenset(
 
 
 def toplevel(start: Path) -> Path | None:
-    """Return the root of the working tree that holds `start`, None outside of one."""
+    """Return the root of the working tree that holds `start`, None outside of one.
+
+    Raises:
+        InputError: there is a repository, and git does not read it.
+    """
     out = _git(start, "rev-parse", "--show-toplevel")
-    return Path(out.rstrip("\n")) if out else None
+    if out:
+        return Path(out.rstrip("\n"))
+    for folder in (start.absolute(), *start.absolute().parents):
+        if (folder / ".git").exists():
+            do = "see what `git status` says there (a folder of another owner has to be a safe.directory)"
+            raise InputError(str(folder), "a repository that git does not read", do=do)
+    return None
 
 
 def look(root: Path) -> Checkout:
@@ -85,6 +95,16 @@ def _hidden(root: Path) -> list[str]:
     return [
         f"{field[2:]} (hidden from git status)" for field in out.split("\0") if field[:1].islower() or field[:1] == "S"
     ]
+
+
+def edited(root: Path) -> tuple[str, ...]:
+    """Return the tracked files that differ from the commit; untracked ones, which runs leave behind, are left out."""
+    out = _git(
+        root, "status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=none", "--no-renames"
+    )
+    if out is None:
+        return ("(git status gave no answer)",)
+    return tuple(sorted(field[3:] for field in out.split("\0") if field))
 
 
 def tracked(root: Path, folder: str) -> tuple[str, ...]:

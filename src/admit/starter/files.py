@@ -69,9 +69,8 @@ def waived_router(router_toml: str, gate: str = "property_check") -> str:
     Works on the text of a policy that ships with the package, block by block, so that its comments stay.
     """
     blocks = [block for block in router_toml.split("\n\n") if not _speaks_of(block, gate)]
-    text = (
-        "\n\n".join(blocks).replace(f'"{gate}", ', "").replace('name = "router"', f'name = "router without {gate}"', 1)
-    )
+    text = "\n\n".join(blocks).replace(f'"{gate}", ', "").replace(f', "{gate}"', "")
+    text = text.replace('name = "router"', f'name = "router without {gate}"', 1)
     first = text.index("\n[[signal]]") + 1
     waiver = f"# Not required here, and so not a signal: why.\n[waived]\n{gate} = {json.dumps(WAIVED)}\n\n"
     return text[:first] + waiver + text[first:]

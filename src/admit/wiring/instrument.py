@@ -61,15 +61,32 @@ def check_lock(space: Workspace, *, fast: bool = False, progress: Progress | Non
     from admit.lock.check import check
     from admit.lock.pinned import InForce
 
-    ours = _instrument(space)
+    ours, text = _instrument(space), _lock_text(space)
     cache = os.fspath(space.root / ".admit" / "stat-cache") if fast else None
-    return check(
+    report = check(
         os.fspath(space.root),
-        _lock_text(space),
+        text,
         in_force=InForce(ours.seed, ours.profile(), dict(ours.versions)),
         fast_cache=cache,
         progress=progress,
     )
+    return _with_configured_sets(space, text, report)
+
+
+def _with_configured_sets(space: Workspace, text: LockText, report: LockReport) -> LockReport:
+    """Return the report, with a difference where the sets configured are not those that are pinned (contract L4)."""
+    from admit.lock.difference import Difference
+    from admit.lock.pinned import read_lock
+    from admit.lock.report import worst
+
+    if text.lock is None:
+        return report
+    pinned = {(one.name, one.paths, one.nodes) for one in read_lock(text.lock, text.lock_name).sets}
+    configured = {(one.name, one.paths, one.nodes) for one in space.settings.sets}
+    if not (names := sorted({name for name, *_ in pinned ^ configured})):
+        return report
+    found = Difference("setting", f"lock.sets.{names[0]}", pinned="as pinned", found="something else in admit.toml")
+    return report._replace(state=worst([report.state, found.state]), differences=(*report.differences, found))
 
 
 def write_lock(space: Workspace, progress: Progress | None = None) -> str:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
 from admit.errors import EvidenceError
-from admit.repository import distance, look, resolve, toplevel, tracked
+from admit.repository import distance, edited, look, resolve, toplevel, tracked
 from admit.wiring.trusted import control_files, declared, limits_of, policy_of, register_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from pathlib import Path
 
     from admit.adjudicate import Case
+    from admit.core.context import LockedNodes, RunContext
     from admit.core.decision import Decision
     from admit.core.records import Document
     from admit.policy import Policy
@@ -49,6 +52,8 @@ class Asked(NamedTuple):
     base: str | None = None
     policy: str | None = None
     notes: tuple[str, ...] = ()
+    inadmissible: Mapping[str, str] = {}
+    locked: tuple[LockedNodes, ...] = ()
 
 
 def case_of(space: Workspace, asked: Asked) -> Case:
@@ -75,7 +80,7 @@ def case_of(space: Workspace, asked: Asked) -> Case:
         arbiter=policy_of(space, "policy.arbiter"),
         sampling=Sampling(asked.now, frozen, declared(space), router.options.flaky),
         register=register,
-        inadmissible=_outside(space, asked, router, documents),
+        inadmissible={**_outside(space, asked, router, documents), **asked.inadmissible},
         notes=(*asked.notes, *notes),
     )
 
@@ -84,18 +89,24 @@ def read_folder(space: Workspace, folder: Path) -> tuple[tuple[Document, ...], t
     """Return the documents in an evidence folder, and one line for each file that is none."""
     from admit.evidence.read import find_documents, read_document
 
-    if not folder.exists():
-        return (), ()  # no evidence at all: every gate is missing
     try:
+        if not folder.exists():
+            return (), ()  # no evidence at all: every gate is missing
         found = find_documents(folder)
+    except OSError as error:
+        return (), (f"{folder}: cannot be read: {error.strerror}",)
     except EvidenceError as error:
         return (), (str(error),)
     documents, problems = [], list(found.problems)
     for path in found.documents:
         try:
-            documents.append(read_document(path, limits=limits_of(space)))
+            document = read_document(path, limits=limits_of(space))
         except EvidenceError as error:
             problems.append(str(error))
+            continue
+        if not os.path.basename(path).startswith(f"{document.opening.gate}."):
+            problems.append(f"{path}: its gate is {document.opening.gate}; a document is named GATE.NAME.jsonl")
+        documents.append(document)
     return tuple(documents), tuple(problems)
 
 
@@ -106,8 +117,38 @@ def _outside(space: Workspace, asked: Asked, router: Policy, documents: tuple[Do
         found["uncommitted-changes"] = f"control files with uncommitted changes: {', '.join(edited)}"
     if state := tracked(space.root, ".admit"):
         found["tracked-state"] = f"the commit holds {', '.join(state[:3])}"
+    if loose := _loose_drift(asked, documents):
+        found["instrument-moved"] = loose
+    if asked.base is not None:
+        resolve(space.root, asked.base)
     if moved := _base_moved(space, asked, router, documents):
         found["base-moved"] = moved
+    return found
+
+
+def _loose_drift(asked: Asked, documents: tuple[Document, ...]) -> str:
+    """Return which drifted set is tied to no node that was seen: nothing says whom it concerns (contract L4)."""
+    nodes = {node for document in documents for node in document.codes}
+    for part in asked.locked:
+        if part.state != "match" and not any(fnmatchcase(node, one) for one in part.patterns for node in nodes):
+            return f"a pinned set is {part.state}, and no node fits what it is tied to: {', '.join(part.patterns)}"
+    return ""
+
+
+def moved_since(space: Workspace, context: RunContext) -> dict[str, str]:
+    """Return what changed while a run was at work, so that it measured nobody knows what (contract E5, L2)."""
+    from admit.lock.report import locked_nodes
+    from admit.wiring.instrument import check_lock
+
+    found: dict[str, str] = {}
+    checkout, changed = look(space.root), edited(space.root)
+    if checkout.head != context.head:
+        found["uncommitted-changes"] = f"the commit changed while the tests ran: {context.head} became {checkout.head}"
+    elif changed and not context.dirty:
+        found["uncommitted-changes"] = f"files changed while the tests ran: {', '.join(changed[:3])}"
+    lock, locked = locked_nodes(check_lock(space))
+    if (lock, locked) != (context.lock, context.locked):
+        found["instrument-moved"] = "pinned files changed while the tests ran"
     return found
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from admit.errors import InputError
+from admit.errors import InputError, UsageError
 from admit.repository import toplevel
 from admit.settings import FILE, Settings, read_settings
 
@@ -23,6 +24,9 @@ class Workspace(NamedTuple):
         return self.root / self.settings.text(key)
 
 
+_RFC3339 = r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)"
+
+
 def clock() -> datetime:
     """Return the deciding host's time, UTC: read once a decision (contract A6)."""
     return datetime.now(UTC)
@@ -32,19 +36,18 @@ def instant(text: str | None) -> datetime:
     """Return the instant given for a replay, or the clock's.
 
     Raises:
-        InputError: the text is not an instant with an offset from UTC.
+        UsageError: the text is not an instant with an offset from UTC.
     """
     if text is None:
         return clock()
+    allowed = "RFC 3339, such as 2026-12-01T00:00:00Z"
     try:
         given = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise InputError(
-            "--now", f"{text!r} is not an instant", allowed="RFC 3339, such as 2026-12-01T00:00:00Z"
-        ) from error
-    if given.tzinfo is None:
-        raise InputError("--now", f"{text!r} has no offset from UTC", allowed="RFC 3339, such as 2026-12-01T00:00:00Z")
-    return given.astimezone(UTC)
+        if given.tzinfo is not None and re.fullmatch(_RFC3339, text, re.ASCII):
+            return given.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise UsageError("--now", f"{text[:60]!r} is not an instant", allowed=allowed) from error
+    raise UsageError("--now", f"{text[:60]!r} is not an instant with an offset from UTC", allowed=allowed)
 
 
 def rfc3339(now: datetime) -> str:
@@ -72,7 +75,10 @@ def workspace(start: Path | None = None) -> Workspace:
     root = initialised_root(here)
     if root is not None:
         return Workspace(root, read_settings(_bytes_of(root / FILE), FILE), True)
-    return Workspace(toplevel(here) or here, Settings(), False)
+    try:
+        return Workspace(toplevel(here) or here, Settings(), False)
+    except InputError:  # whoever needs a commit asks git again, and says then what is wrong
+        return Workspace(here, Settings(), False)
 
 
 def _bytes_of(path: Path) -> bytes:
