@@ -14,7 +14,7 @@ from admit.core import signals
 from admit.core.decision import INADMISSIBLE
 from admit.errors import EXIT_CODES
 from admit.policy import SHIPPED
-from admit.render.advice import BY_ATTRIBUTION, BY_REASON
+from admit.render.advice import BY_ATTRIBUTION, BY_REASON, BY_STATE, BY_WHY
 from admit.settings import SETTINGS
 
 MADE = "<!-- made by docs/write_reference.py from the tables in the code; change those -->\n\n"
@@ -70,7 +70,7 @@ def words() -> str:
         *(f"| `{code}` | {text} |" for code, text in INADMISSIBLE.items()),
     ]
     lines += ["", "## What to do next", "", "| attribution or reason | advice |", "|---|---|"]
-    lines += [f"| `{code}` | {text} |" for code, text in (BY_ATTRIBUTION | BY_REASON).items()]
+    lines += [f"| `{code}` | {text} |" for code, text in (BY_ATTRIBUTION | BY_REASON | BY_WHY | BY_STATE).items()]
     return "\n".join([*lines, ""])
 
 

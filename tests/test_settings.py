@@ -48,6 +48,17 @@ def test_values_and_sets_are_read() -> None:
         pytest.param(b"[lock.sets.a]\npaths = []\n", "lock.sets.a.paths is", id="a set without paths"),
         pytest.param(b"[lock.sets.a]\npath = ['x']\n", "lock.sets.a is", id="a set with an unknown key"),
         pytest.param(b"[lock]\nsets = 3\n", "lock.sets is not a table", id="sets"),
+        pytest.param(b"[freeze]\nhorizon_days = 999\n", "allowed: 1 to 365", id="a horizon without end"),
+        pytest.param(b'[lock]\nmanifest = "../x"\n', "a plain path under", id="a path that leaves"),
+        pytest.param(b'[lock]\nmanifest = "/x"\n', "a plain path under", id="an absolute path"),
+        pytest.param(b'[evidence]\nfolder = "."\n', "a plain path under", id="the root itself"),
+        pytest.param(b'[lock]\nmanifest = "admit.toml"\n', "as is the configuration", id="the configuration itself"),
+        pytest.param(
+            b'[lock]\nmanifest = "x"\nfile = "x"\n', "lock.file is 'x', as is lock.manifest", id="one path twice"
+        ),
+        pytest.param(b'[freeze]\nregister = "a\\u0000"\n', "printable characters", id="a NUL"),
+        pytest.param(b"x = " + b"[" * 3000, "not readable as TOML|not TOML", id="deep"),
+        pytest.param(b"[run]\ntimeout_s = " + b"1" * 5000, "not TOML", id="a huge number"),
         pytest.param(b"[run\n", "not TOML", id="syntax"),
         pytest.param(b"[run]\nlane='a'\nlane='b'\n", "not TOML", id="duplicate"),
         pytest.param(b"\xff\xfe", "not TOML", id="bytes"),

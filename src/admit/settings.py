@@ -10,6 +10,10 @@ from admit.errors import InputError
 FILE: Final = "admit.toml"
 
 
+LONGEST_HORIZON_DAYS: Final = 365
+"""No freeze may be set to end further ahead: one without an end is what contract F3 exists to refuse."""
+
+
 class PinnedPaths(NamedTuple):
     """One named set of pinned files (contract L4): path globs, and the node-id patterns that it ties to."""
 
@@ -136,6 +140,8 @@ def _checked(row: Setting, value: Any, where: str) -> Any:
         raise InputError(where, f"{row.key} is {value!r}", allowed=_TYPE_WORDS[row.kind])
     if isinstance(value, int) and value < (0 if row.key == "hypothesis.seed" else 1):
         raise InputError(where, f"{row.key} is {value}", allowed="a whole number of at least 1")
+    if row.key == "freeze.horizon_days" and value > LONGEST_HORIZON_DAYS:
+        raise InputError(where, f"{row.key} is {value}", allowed=f"1 to {LONGEST_HORIZON_DAYS}")
     if isinstance(value, list) and not all(isinstance(part, str) and part for part in value):
         raise InputError(where, f"{row.key} is {value!r}", allowed=_TYPE_WORDS[list])
     if isinstance(value, str) and not value:

@@ -23,7 +23,7 @@ from admit.core.decision import (
 from admit.core.records import Examples, NodeRecord
 from admit.errors import InputError
 from admit.policy import load
-from admit.render.advice import BY_ATTRIBUTION, BY_REASON, next_steps
+from admit.render.advice import BY_ATTRIBUTION, BY_REASON, BY_STATE, BY_WHY, next_steps
 from admit.render.explain import explain_node, near_names, unlisted
 from admit.render.json import decision_bytes, read_decision
 from admit.render.markdown import markdown
@@ -177,7 +177,10 @@ WEAKENING = re.compile(
 )
 
 
-@pytest.mark.parametrize("line", [*BY_ATTRIBUTION.values(), *BY_REASON.values(), *INADMISSIBLE.values()])
+@pytest.mark.parametrize(
+    "line",
+    [*BY_ATTRIBUTION.values(), *BY_REASON.values(), *BY_WHY.values(), *BY_STATE.values(), *INADMISSIBLE.values()],
+)
 def test_no_advice_suggests_to_weaken_a_check(line: str) -> None:
     assert not WEAKENING.search(line)
 

@@ -39,8 +39,10 @@ def run(args: Namespace) -> int:
 
     check_asked(args)
     space = workspace()
+    folder = args.folder or space.path("evidence.folder")
     asked = Asked(
-        folder=args.folder or space.path("evidence.folder"),
+        folder=folder,
+        notes=() if folder.is_dir() else (f"{folder} is no folder: there is no evidence",),
         now=instant(args.now),
         patch_id=args.patch,
         head=args.head,

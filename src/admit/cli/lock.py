@@ -25,8 +25,8 @@ def configure(parser: ArgumentParser) -> None:
             epilog=f"example:\n  admit lock {verb}",
             formatter_class=parser.formatter_class,
         )
-        one.add_argument("--format", choices=("text", "json", "markdown"), default="text")
         if verb != "write":
+            one.add_argument("--format", choices=("text", "json", "markdown"), default="text")
             one.add_argument(
                 "--fast", action="store_true", help="trust a stat cache; the answer is marked cached and is no evidence"
             )

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from admit.errors import InputError
+from admit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -27,12 +27,14 @@ def run(args: Namespace) -> int:
     from admit.ledger.sqlite import SqliteLedger
     from admit.wiring import workspace
 
+    if args.n < 1:
+        raise UsageError("-n", str(args.n), allowed="1 or more")
     path = args.ledger or workspace().path("ledger.path")
     if not path.exists():
         raise InputError(str(path), "no ledger here", do="decide something first: `admit run -- python -m pytest`")
     ledger = SqliteLedger(path, read_only=True)
     try:
-        entries = ledger.last(max(1, args.n))
+        entries = ledger.last(args.n)
     finally:
         ledger.close()
     sys.stdout.write(_PRINT[args.format]([_row(entry) for entry in entries]))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from admit.core.signals import FREEZE_GATE
+
 if TYPE_CHECKING:
-    from admit.core.decision import Decision
+    from admit.core.decision import Decision, GateRuling
+    from admit.core.signals import Why
 
 BY_ATTRIBUTION: Final[dict[str, str]] = {
     "evidence-gap": "Run the gate that is missing on this head, to its end, and decide again.",
@@ -17,12 +20,16 @@ BY_ATTRIBUTION: Final[dict[str, str]] = {
     ),
     "freeze-register": "Correct the register entry named, in a reviewed commit of its own.",
     "inadmissible-evidence": "Resolve what kept each node named from giving a verdict, then run its gate again.",
-    "malformed-evidence": "Have the tool named write its document again, whole; do not edit it by hand.",
+    "malformed-evidence": (
+        "Have the tool named write its document again, whole, as GATE.NAME.jsonl; do not edit it by hand."
+    ),
     "mixed-evidence": "Hand in the documents of one run of this patch only.",
-    "unlisted-gate": "Have the gate listed in the policy, in a reviewed commit.",
+    "unlisted-gate": (
+        "Check how the gate is spelled; if it is a new one, have the policy list it, in a reviewed commit."
+    ),
     "tracked-state": "Take the files under .admit/ out of the commit.",
     "instrument-moved": "Run the gates on a tree and on pinned files that stay as they are.",
-    "base-moved": "Bring the patch up to date with its base and run every gate again.",
+    "base-moved": "Name the base (--base), bring the patch up to date with it, and run every gate again.",
     "uncommitted-changes": "Commit, then run the gates on the commit.",
     "no-base": "Run against the base, so that its tests and configuration judge.",
     "all-gates-held": "Merge this head.",
@@ -31,25 +38,65 @@ BY_ATTRIBUTION: Final[dict[str, str]] = {
 
 BY_REASON: Final[dict[str, str]] = {
     "fixture_drifted": (
-        "The pinned files are not those under review: restore them, or have a person repin them in a reviewed commit."
+        "The pinned files are not those under review (`admit lock diff` names them): restore them, or have a person repin "
+        "them in a reviewed commit."
     ),
     "fixture_missing": (
         "Nothing pins what the tests read: have a person write the lock (`admit lock write`) in a reviewed commit."
     ),
-    "frozen_node": "A freeze is in force: repair the test and thaw it.",
-    "node_not_run": "Give the node what it needs to run here; if it cannot run by design, declare that in review.",
+    "frozen_node": "A freeze is in force (`admit freeze list`): repair the test, then thaw it.",
 }
 """One sentence a reason of the arbiter, where the attribution alone leaves open what to do."""
+
+BY_WHY: Final[dict[Why, str]] = {
+    "skip": "Give what was skipped what it needs to run here; if it cannot run by design, declare that in review.",
+    "xfail": "Repair what is expected to fail; if it fails by design, declare that in review.",
+    "xpass": "It passed where it was to give no verdict: take the mark and the declaration away, in review.",
+    "timeout": "Find out what it waited for: it gave no verdict within its time.",
+    "crashed": "Find out what ended the process while it ran.",
+    "never_ran": "Find out what ended the run before it was reached, then run the gate to its end.",
+    "interrupted": "Run the gate to its end.",
+    "truncated": "Run the gate to its end, so that its document is whole.",
+    "deselected": "Run the gate without leaving tests out; what by design does not run here is declared in review.",
+    "flaky": "It both failed and passed on this commit: find out what makes the difference.",
+    "vacuous": "The property ran on nothing: give it inputs that reach its assertions.",
+    "error_collect": "Repair what kept the file from being collected.",
+    "error_setup": "Repair the set-up that broke before the test ran.",
+}
+"""One sentence a sub-reason of a node that gave no verdict."""
+
+BY_STATE: Final[dict[str, str]] = {
+    "selected": "Have the gate select tests: it was asked for some that do not exist.",
+    "ended": "Make the run end by itself, with an exit code that fits what it recorded.",
+    "register": "Repair the register of freezes, in a reviewed commit.",
+}
+"""One sentence for a gate that is unknown or missing without a node that says why."""
 
 _DEFAULT: Final = "Look at what is named first, and have a person decide."
 
 
 def next_steps(decision: Decision) -> list[str]:
     """Return what to do next, most pressing first."""
-    steps = [BY_ATTRIBUTION.get(decision.attribution, _DEFAULT)]
-    reasons = {verdict.reason for gate in decision.gates for verdict in gate.nodes}
-    for reason in sorted(reasons):
-        step = BY_REASON.get("node_not_run" if reason.endswith("_not_run") else reason)
-        if step and decision.kind != "accept":
-            steps.append(step)
-    return list(dict.fromkeys(steps))
+    if decision.kind == "accept":
+        return [BY_ATTRIBUTION.get(decision.attribution, _DEFAULT)]
+    steps: list[str] = []
+    for gate in decision.gates:
+        steps += _of_gate(gate)
+    general = BY_ATTRIBUTION.get(decision.attribution, _DEFAULT)
+    first = [] if decision.attribution == "inadmissible-evidence" and steps else [general]
+    return list(dict.fromkeys([*first, *steps]))
+
+
+def _of_gate(gate: GateRuling) -> list[str]:
+    reasons = {verdict.reason for verdict in gate.nodes}
+    whys = {verdict.record.why for verdict in gate.nodes if verdict.kind == "hold" and verdict.reason not in BY_REASON}
+    whys |= {"flaky" for verdict in gate.nodes if verdict.record.flaky}
+    steps = [text for reason, text in BY_REASON.items() if reason in reasons]
+    steps += [text for why, text in BY_WHY.items() if why in whys]
+    if any(gone.why == "frozen" for gone in gate.left) or (gate.gate == FREEZE_GATE and gate.state == "unknown"):
+        steps.append(BY_REASON["frozen_node"])
+    if gate.gate == FREEZE_GATE and gate.state == "fail":
+        steps.append(BY_STATE["register"])
+    if gate.state == "unknown" and not gate.nodes and gate.gate != FREEZE_GATE:
+        steps.append(BY_STATE["ended" if " ended: " in gate.detail else "selected"])
+    return steps

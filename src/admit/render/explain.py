@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from admit.render.text import safe, verdict_lines
 
 if TYPE_CHECKING:
-    from admit.core.decision import Decision, GateRuling
+    from admit.core.decision import Decision, GateRuling, LeftWhy
 
 
 def explain_node(decision: Decision, node: str) -> list[str]:
@@ -16,6 +16,12 @@ def explain_node(decision: Decision, node: str) -> list[str]:
     for gate in decision.gates:
         answers += _in_gate(gate, node)
     return answers
+
+
+_ELSEWHERE: Final[dict[LeftWhy, str]] = {
+    "frozen": "; it does not vote there, and holds the patch through flaky_freeze",
+    "abstained": "; it neither votes nor holds",
+}
 
 
 def _in_gate(gate: GateRuling, node: str) -> list[str]:
@@ -31,7 +37,7 @@ def _in_gate(gate: GateRuling, node: str) -> list[str]:
     for left in gate.left:
         if left.node == node:
             return [
-                f"{left.why}: left the sample of {gate.gate} ({safe(left.reason)}); it neither votes nor holds",
+                f"{left.why}: left the sample of {gate.gate} ({safe(left.reason)}){_ELSEWHERE[left.why]}",
                 head,
             ]
     if gate.accepted is not None and node in gate.accepted:
