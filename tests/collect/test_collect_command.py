@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from admit.cli import main
-from admit.core.records import check_of
 from admit.core.fold import fold
+from admit.core.records import check_of
 from admit.evidence.read import read_document
 
 GREEN = '<testsuite name="s" tests="2"><testcase classname="c" name="a"/><testcase classname="c" name="b"/></testsuite>'

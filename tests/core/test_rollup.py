@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from admit.core import records as r
+from admit.core.fold import contradictions, fold
 from admit.core.ladder import Box, Ladder, Rule
 from admit.core.records import Closing, Document, Examples, NodeRecord, Opening
-from admit.core.fold import contradictions, fold
 from admit.core.rollup import RegisterState, Sampling, freeze_ruling, is_in_force, ruling
 from admit.core.signals import CHECK_STATES, FLAKE_STATES, LOCK_STATES, WHYS, Outcome, Signal
 

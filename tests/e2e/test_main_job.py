@@ -296,7 +296,6 @@ def test_a_commit_that_brings_a_state_folder_of_its_own_escalates(repository: Re
     repository.write(".admit/ledger.db", "planted")
     repository.git("add", "-f", ".admit/ledger.db")
     repository.commit()
-    repository.run("rm", ".admit/ledger.db")
     repository.admit("run", "--ledger", "../ledger.db", *repository.pytest())
     assert "tracked-state" in (repository.root / ".admit" / "decision.json").read_text()
 
@@ -336,3 +335,136 @@ def test_run_without_init_teaches_what_to_do(bare: Repository) -> None:
     done = bare.admit("run", *bare.pytest())
     assert done.returncode == 65
     assert "admit init" in done.stderr
+
+
+# -- running again, and evidence that is not the run's own -------------------------------------------------------------
+
+
+def test_running_again_launders_nothing_u5(repository: Repository) -> None:
+    failing = "import os\ndef test_retry():\n    assert os.environ.get('FLAKE') != '1'\n"
+    repository.write("tests/test_retry.py", failing)
+    repository.commit()
+    assert repository.admit("run", *repository.pytest(), FLAKE="1").returncode == 1
+    for words in ((), ("--attempt", "2"), ("--attempt", "1"), ("--patch", "another-name")):
+        done = repository.admit("run", *words, *repository.pytest())
+        assert done.returncode != 0, done.stdout
+    assert "both passed and failed" in repository.admit("decide").stdout
+    repository.write("README", "a new commit starts afresh\n")
+    repository.commit()
+    assert repository.admit("run", *repository.pytest()).returncode == 0
+
+
+def test_a_run_that_was_lost_is_filled_by_the_next_one_and_the_decision_says_so_u5(repository: Repository) -> None:
+    assert repository.admit("run", "--timeout", "0.2", *repository.pytest()).returncode == 2
+    done = repository.admit("run", *repository.pytest())
+    assert done.returncode == 0, done.stdout
+    assert "attempt 1 of the run was lost, attempt 2 filled it" in done.stdout
+
+
+def test_a_later_run_that_is_lost_is_not_covered_by_an_earlier_one_u3(repository: Repository) -> None:
+    assert repository.admit("run", *repository.pytest()).returncode == 0
+    assert repository.admit("run", "--", "true").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("script", "attribution"),
+    [
+        pytest.param("cp .admit/saved/*.jsonl .admit/evidence/; exit 1", "mixed-evidence", id="copied from elsewhere"),
+        pytest.param("echo 'x = 1' >> shop.py; {pytest}", "uncommitted-changes", id="edits what it tests"),
+        pytest.param(
+            "git checkout -q -b other; {pytest}; git commit -qm x --allow-empty", "uncommitted-changes", id="commits"
+        ),
+        pytest.param(
+            "{pytest}; echo '[]' > tests/data/even.json", "uncommitted-changes", id="edits a fixture afterwards"
+        ),
+    ],
+)
+def test_a_command_that_moves_what_is_measured_gets_no_merge(
+    repository: Repository, script: str, attribution: str
+) -> None:
+    assert repository.admit("run", *repository.pytest()).returncode == 0
+    saved = repository.root / ".admit" / "saved"
+    (repository.root / ".admit" / "evidence").rename(saved)
+    for path in saved.glob("*.jsonl"):
+        path.write_bytes(path.read_bytes().replace(b'"run_id":"2', b'"run_id":"3'))
+    repository.git("config", "user.name", "n")
+    repository.git("config", "user.email", "n@example.invalid")
+    pytest_ = f"{sys.executable} -m pytest -q -p no:cacheprovider"
+    done = repository.admit("run", "--", "sh", "-c", script.format(pytest=pytest_))
+    assert done.returncode == 2, done.stdout
+    found = decision(repository)
+    assert attribution in (found["attribution"], *(note.partition(":")[0] for note in found["notes"])), done.stdout
+
+
+def test_only_one_run_is_at_work_in_a_folder(repository: Repository) -> None:
+    done = repository.admit(
+        "run", "--", "sh", "-c", f"{Path(sys.executable).parent}/admit run -- true; echo $? > .admit/inner"
+    )
+    assert done.returncode == 2
+    assert (repository.root / ".admit" / "inner").read_text() == "75\n"
+
+
+def test_a_set_that_is_configured_and_not_pinned_is_drift_l4(repository: Repository) -> None:
+    text = (repository.root / "admit.toml").read_text()
+    repository.write("admit.toml", text + '\n[lock.sets.more]\npaths = ["tests/*.py"]\n')
+    repository.commit()
+    assert repository.admit("lock", "check").returncode == 2
+    done = repository.admit("run", *repository.pytest())
+    assert (done.returncode, decision(repository)["attribution"]) == (2, "inadmissible-evidence")
+
+
+def test_drift_in_a_set_that_is_tied_to_no_node_holds_everything_l4(repository: Repository) -> None:
+    text = (repository.root / "admit.toml").read_text()
+    more = '\n[lock.sets.more]\npaths = ["extra/*"]\nnodes = ["test/typo.py::*"]\n'
+    repository.write("extra/a.txt", "a\n")
+    repository.write("admit.toml", text + more)
+    assert repository.admit("lock", "write").returncode == 0
+    repository.commit()
+    assert repository.admit("run", *repository.pytest()).returncode == 0
+    repository.write("extra/a.txt", "b\n")
+    repository.commit()
+    done = repository.admit("run", *repository.pytest())
+    assert (done.returncode, decision(repository)["attribution"]) == (2, "instrument-moved")
+
+
+def test_a_repository_that_git_does_not_read_is_no_clean_one_e5(repository: Repository) -> None:
+    (repository.root / ".git" / "HEAD").write_text("garbage")
+    assert repository.admit("run", *repository.pytest()).returncode == 65
+
+
+def test_outside_of_git_nothing_merges_e5(repository: Repository) -> None:
+    subprocess.run(["rm", "-rf", str(repository.root / ".git")], check=True)
+    done = repository.admit("run", *repository.pytest())
+    assert (done.returncode, decision(repository)["attribution"]) == (2, "uncommitted-changes")
+
+
+@pytest.mark.parametrize("out", ["admit.toml", ".admit/ledger.db", ".", "/dev/null", "shop.py"])
+def test_a_decision_overwrites_nothing_but_a_decision(repository: Repository, out: str) -> None:
+    repository.admit("run", *repository.pytest())
+    path = repository.root / out
+    before = path.read_bytes() if path.is_file() else None
+    assert repository.admit("decide", "--out", out).returncode == 64
+    assert before == (path.read_bytes() if path.is_file() else None)
+
+
+def test_a_run_removes_the_decision_of_an_earlier_one_before_it_starts(repository: Repository) -> None:
+    assert repository.admit("run", *repository.pytest()).returncode == 0
+    assert repository.admit("run", "--", "no-such-program").returncode == 75
+    assert not (repository.root / ".admit" / "decision.json").exists()
+
+
+def test_evidence_never_lies_where_git_tracks_files(repository: Repository) -> None:
+    text = (repository.root / "admit.toml").read_text()
+    repository.write("admit.toml", text + '\n[evidence]\nfolder = "tests/data"\n')
+    repository.write("tests/data/records.jsonl", "{}\n")
+    repository.admit("lock", "write")
+    repository.commit()
+    done = repository.admit("run", *repository.pytest())
+    assert done.returncode == 65
+    assert (repository.root / "tests" / "data" / "records.jsonl").read_text() == "{}\n"
+
+
+@pytest.mark.parametrize("word", ["--patch=", "--base=", "--attempt=0", "--timeout=nan", "--shard=3/2"])
+def test_an_option_that_makes_no_sense_is_refused_before_anything_runs(repository: Repository, word: str) -> None:
+    assert repository.admit("run", word, "--", "touch", "ran").returncode == 64
+    assert not (repository.root / "ran").exists()

@@ -38,8 +38,8 @@ BY_ATTRIBUTION: Final[dict[str, str]] = {
 
 BY_REASON: Final[dict[str, str]] = {
     "fixture_drifted": (
-        "The pinned files are not those under review (`admit lock diff` names them): restore them, or have a person repin "
-        "them in a reviewed commit."
+        "The pinned files are not those under review (`admit lock diff` names them): restore them, or have a person "
+        "repin them in a reviewed commit."
     ),
     "fixture_missing": (
         "Nothing pins what the tests read: have a person write the lock (`admit lock write`) in a reviewed commit."
