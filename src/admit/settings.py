@@ -140,7 +140,7 @@ def _checked(row: Setting, value: Any, where: str) -> Any:
         raise InputError(where, f"{row.key} is {value!r}", allowed=_TYPE_WORDS[row.kind])
     if isinstance(value, int) and value < (0 if row.key == "hypothesis.seed" else 1):
         raise InputError(where, f"{row.key} is {value}", allowed="a whole number of at least 1")
-    if row.key == "freeze.horizon_days" and value > LONGEST_HORIZON_DAYS:
+    if row.key == "freeze.horizon_days" and isinstance(value, int) and value > LONGEST_HORIZON_DAYS:
         raise InputError(where, f"{row.key} is {value}", allowed=f"1 to {LONGEST_HORIZON_DAYS}")
     if isinstance(value, list) and not all(isinstance(part, str) and part for part in value):
         raise InputError(where, f"{row.key} is {value!r}", allowed=_TYPE_WORDS[list])

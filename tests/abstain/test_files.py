@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from admit.abstain.file import HEADER, Abstentions, Declared
-from admit.abstain.files import MAX_BYTES, decoded, load_abstentions, read_text, write
+from admit.abstain.files import load_abstentions, write
 from admit.errors import InputError, LedgerError
+from admit.filetext import MAX_BYTES, decoded, read_text
 
 BY_NODE = {"a.py::test_x": Declared("skip", "needs a GPU")}
 
@@ -66,7 +67,7 @@ def test_a_link_that_leads_nowhere_is_not_a_file_that_is_absent(tmp_path: Path) 
 def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path):
-        with pytest.raises(InputError, match="not a regular file; name the abstentions file"):
+        with pytest.raises(InputError, match="not a regular file; name the file itself"):
             read_text(path)
 
 
@@ -90,7 +91,7 @@ def test_a_folder_that_is_not_there_is_a_record_that_could_not_be_written(tmp_pa
         ),
         pytest.param(
             b" " * (MAX_BYTES + 1),
-            f"a.toml: larger than {MAX_BYTES} bytes; split the suite, not the file",
+            f"a.toml: larger than {MAX_BYTES} bytes; take out what is over, or split it",
             id="endless",
         ),
     ],

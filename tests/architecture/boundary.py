@@ -15,12 +15,13 @@ EDGES: dict[str, str] = {
 """Rooms that touch the world by design, all of their modules."""
 
 BOUNDARY: dict[str, str] = {
-    "admit.abstain.files": "reads and writes the abstentions",
     "admit.collect.files": "reads reports",
     "admit.evidence.context": "reads and writes the file that hands a run's context to its child process",
     "admit.evidence.files": "reads evidence documents",
     "admit.evidence.read": "finds evidence documents",
     "admit.evidence.write": "appends evidence documents",
+    "admit.abstain.files": "reads and writes the abstentions",
+    "admit.filetext": "reads and replaces the text files under review",
     "admit.freeze.files": "reads and writes the register",
     "admit.launch.child": "starts the test command and watches how it ends",
     "admit.ledger.sqlite": "the ledger's connection",

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from admit.errors import InputError, LedgerError
-from admit.freeze.files import MAX_BYTES, decoded, load_register, read_text, replace_text
+from admit.filetext import MAX_BYTES, decoded
+from admit.freeze.files import load_register, read_text, replace_text
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
@@ -34,7 +35,7 @@ def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path) -> N
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for path in (pipe, tmp_path):
-        with pytest.raises(InputError, match="not a regular file; name the register"):
+        with pytest.raises(InputError, match="not a regular file; name the file itself"):
             read_text(path)
 
 
@@ -51,7 +52,11 @@ def test_a_path_through_a_file_cannot_be_read(tmp_path: Path) -> None:
         pytest.param(
             b"\xef\xbb\xbfa", "r.toml: starts with a byte order mark; save it as UTF-8 without one", id="mark"
         ),
-        pytest.param(b" " * (MAX_BYTES + 1), f"r.toml: larger than {MAX_BYTES} bytes; thaw what is over", id="endless"),
+        pytest.param(
+            b" " * (MAX_BYTES + 1),
+            f"r.toml: larger than {MAX_BYTES} bytes; take out what is over, or split it",
+            id="endless",
+        ),
     ],
 )
 def test_bytes_that_are_no_text_are_refused_with_what_to_do(raw: bytes, expected: str) -> None:

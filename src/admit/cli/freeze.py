@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from argparse import RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from admit.cli.output import add_format
+from admit.cli.verbs import Verb, add_verbs
 from admit.errors import EvidenceError, InputError, UsageError, one_line
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from datetime import datetime, timedelta
 
     from admit.core.records import Document
@@ -21,31 +21,14 @@ if TYPE_CHECKING:
     from admit.freeze.register import Register
 
 
-class Verb(NamedTuple):
-    """One row: its name, what it does, an example that works, its arguments, its work."""
-
-    name: str
-    help: str
-    example: str
-    configure: Callable[[ArgumentParser], None]
-    run: Callable[[Namespace], int]
-
-
 def configure(parser: ArgumentParser) -> None:
     """Add the verbs."""
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    for verb in VERBS.values():
-        one = verbs.add_parser(
-            verb.name,
-            help=verb.help,
-            description=verb.help,
-            epilog=f"example:\n  {verb.example}",
-            formatter_class=RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
-        verb.configure(one)
-        one.add_argument("--register", type=Path, metavar="FILE", help="the register (default: as configured)")
-        one.add_argument("--now", metavar="INSTANT", help="replay at this RFC 3339 instant (default: the clock)")
+    add_verbs(parser, VERBS, _configure_where)
+
+
+def _configure_where(parser: ArgumentParser) -> None:
+    parser.add_argument("--register", type=Path, metavar="FILE", help="the register (default: as configured)")
+    parser.add_argument("--now", metavar="INSTANT", help="replay at this RFC 3339 instant (default: the clock)")
 
 
 def run(args: Namespace) -> int:

@@ -4,42 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import RawDescriptionHelpFormatter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from admit.cli.output import add_format
+from admit.cli.verbs import Verb, add_verbs
 from admit.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
 
 POLICY_HELP: Final = "router, arbiter, trusted-arbiter, or a policy file (default: the router as configured)"
 
 
-class Verb(NamedTuple):
-    """One row: its name, what it does, an example that works, its arguments, its work."""
-
-    name: str
-    help: str
-    example: str
-    configure: Callable[[ArgumentParser], None]
-    run: Callable[[Namespace], int]
-
-
 def configure(parser: ArgumentParser) -> None:
     """Add the verbs."""
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    for verb in VERBS.values():
-        one = verbs.add_parser(
-            verb.name,
-            help=verb.help,
-            description=verb.help,
-            epilog=f"example:\n  {verb.example}",
-            formatter_class=RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
-        verb.configure(one)
+    add_verbs(parser, VERBS)
 
 
 def run(args: Namespace) -> int:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import secrets
-import stat
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from admit.errors import InputError, LedgerError
+from admit import filetext
+from admit.errors import InputError
 from admit.freeze.register import HORIZON_DAYS, Register, read_register
 
 if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
-
-MAX_BYTES: Final = 16_000_000
-"""Larger than any register that a person can review; beyond, it is not read."""
 
 
 def load_register(path: Path, *, now: datetime, horizon_days: int = HORIZON_DAYS) -> Register:
@@ -29,39 +23,15 @@ def load_register(path: Path, *, now: datetime, horizon_days: int = HORIZON_DAYS
 
 
 def read_text(path: Path) -> str:
-    """Return a file's text, line ends as they are.
+    """Return a register's text, line ends as they are.
 
     Raises:
-        InputError: absent, unreadable, not a regular file, larger than MAX_BYTES, or not UTF-8.
+        InputError: absent, or as `admit.filetext.read_text`.
     """
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # asked before it is opened: opening a pipe would wait for ever
-            raise InputError(str(path), "not a regular file", do="name the register")
-        with open(path, "rb") as file:
-            raw = file.read(MAX_BYTES + 1)
-    except FileNotFoundError as error:
-        do = "create it with admit init or admit freeze add"
-        raise InputError(str(path), "no such file", do=do) from error
-    except OSError as error:
-        raise InputError(str(path), f"cannot be read: {error.strerror}", do="make it a readable file") from error
-    return decoded(raw, str(path))
-
-
-def decoded(raw: bytes, where: str) -> str:
-    """Return the text that a register's bytes hold.
-
-    Raises:
-        InputError: larger than MAX_BYTES, a byte order mark, or not UTF-8.
-    """
-    if len(raw) > MAX_BYTES:
-        raise InputError(where, f"larger than {MAX_BYTES} bytes", do="thaw what is over")
-    if raw.startswith(b"\xef\xbb\xbf"):
-        raise InputError(where, "starts with a byte order mark", do="save it as UTF-8 without one")
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{where} line {line}", "bytes that are not UTF-8", do="save it as UTF-8") from error
+    text = filetext.read_text(path)
+    if text is None:
+        raise InputError(str(path), "no such file", do="create it with admit init or admit freeze add")
+    return text
 
 
 def replace_text(path: Path, text: str, *, was: str | None) -> None:
@@ -79,10 +49,7 @@ def replace_text(path: Path, text: str, *, was: str | None) -> None:
     target = _target(path)
     if (read_text(target) if target.exists() else None) != was:
         raise InputError(str(path), "changed while it was being edited", do="run the command again")
-    try:
-        _write(target, text.encode("utf-8"))
-    except OSError as error:
-        raise LedgerError(str(path), f"cannot be written: {error.strerror}", do="nothing was changed") from error
+    filetext.replace_text(target, text)
 
 
 def _target(path: Path) -> Path:
@@ -95,20 +62,3 @@ def _target(path: Path) -> Path:
     if not target.is_relative_to(path.parent.resolve()):
         raise InputError(str(path), f"a symbolic link that leads out, to {target}", do="name the register itself")
     return target
-
-
-def _write(target: Path, raw: bytes) -> None:
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            if target.exists():
-                os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
