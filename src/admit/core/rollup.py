@@ -11,7 +11,7 @@ from admit.core.decision import Counts, DocumentRef, GateRuling, Left, NodeVerdi
 from admit.core.signals import FREEZE_GATE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from admit.core.fold import Folded
     from admit.core.ladder import Ladder, Rule
@@ -89,16 +89,21 @@ class _Sample:
 
     def _walk(self) -> None:
         special = self.sampling.frozen.keys() | self.sampling.declared.keys()
-        rules: dict[int, Rule] = {}
-        for node, code in self.folded.codes.items():
-            state = code & r.STATE_MASK
-            if state == r.PASS and node not in special:
-                rule = rules.get(state) or rules.setdefault(state, self._rule(r.check_of(code), code, "stable"))
-                if rule.outcome.kind == "accept":
-                    self.accepted += 1
-                    if self.accepted <= LISTED:
-                        self.names.append(node)
-                    continue
+        codes = self.folded.codes
+        plain = self._rule("pass", r.CLEAN_CODE, "stable")
+        if plain.outcome.kind != "accept":
+            self._weigh_all(codes.items())
+            return
+        # nearly every node passed once and nothing is said of it: those are counted, the others weighed one by one
+        others = [(node, code) for node, code in codes.items() if code != r.CLEAN_CODE or node in special]
+        self.accepted = len(codes) - len(others)
+        if self.accepted <= LISTED:
+            odd = {node for node, _ in others}
+            self.names = [node for node in codes if node not in odd]
+        self._weigh_all(others)
+
+    def _weigh_all(self, pairs: Iterable[tuple[str, int]]) -> None:
+        for node, code in pairs:
             self._weigh(node, code)
 
     def _rule(self, check: CheckState, code: int, flake: FlakeState) -> Rule:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Final, cast
 
 from admit.core.records import (
@@ -19,7 +21,7 @@ from admit.core.records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 PLANNED: Final = 0
 """The code of a node that was planned and not seen yet; no record's code is 0."""
@@ -76,15 +78,20 @@ class NodeTally:
             speaker = self.details.get(node)
             self.details[node] = record if speaker is None else spokesman(speaker, record)
 
-    def add_plain(self, nodes: Iterable[str]) -> None:
+    def add_plain(self, nodes: Sequence[str]) -> None:
         """Fold plain passes, whose nodes were met: one attempt, lock match, stable, nothing else said."""
-        codes, put = self.codes, self.codes.setdefault
+        codes = self.codes
         size = len(codes)
+        # one look into a large table a node is what a million nodes cost, so the others wait until they are needed
+        deque(map(codes.setdefault, nodes, repeat(CLEAN_CODE)), maxlen=0)
+        if len(codes) == size + len(nodes):
+            return
+        fresh = set(islice(reversed(codes), len(codes) - size))
         for node in nodes:
-            known = put(node, CLEAN_CODE)  # one look into a large table a node, which is what a million nodes cost
-            if len(codes) != size:
-                size += 1
+            if node in fresh:
+                fresh.remove(node)
             else:
+                known = codes[node]
                 codes[node] = joined(known, CLEAN_CODE) if known else CLEAN_CODE
 
     def demote_passes(self) -> None:

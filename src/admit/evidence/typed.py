@@ -9,6 +9,7 @@ from admit.core.records import Examples, NodeRecord
 from admit.core.signals import CheckState, FlakeState, LockState, Why
 from admit.evidence.instant import utc_instant
 from admit.evidence.record import MOST_ATTEMPTS
+from admit.evidence.wire import node_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,11 +54,11 @@ class TypedReader:
     """Reads blocks of node records of one gate, as a writer of ours appends them.
 
     A typed decoder refuses unknown keys, unknown words and wrong types, but lets a key stand twice. So a block counts
-    only if it equals its own encoding, which names each key once. Lines with blanks, another order of keys, a key twice
-    or anything that is wrong are left to the strict reader.
+    only if it is as short as its records can be written, or equals its own encoding, which names each key once. Lines
+    with blanks, a key twice or anything that is wrong are left to the strict reader.
     """
 
-    __slots__ = ("_any", "_encode", "_errors", "_plain", "_plan")
+    __slots__ = ("_any", "_encode", "_errors", "_least", "_plain", "_plan")
 
     def __init__(self, gate: str) -> None:
         import msgspec
@@ -66,6 +67,7 @@ class TypedReader:
         self._any = msgspec.json.Decoder(_kind(gate)).decode_lines
         self._plan = msgspec.json.Decoder(_plan_kind()).decode_lines
         self._encode = msgspec.json.Encoder().encode_lines
+        self._least = len(node_line(gate, NodeRecord("", "pass", "match", "stable")))
         self._errors = (msgspec.DecodeError, RecursionError)
 
     def read(self, block: bytes) -> Written | None:
@@ -74,9 +76,10 @@ class TypedReader:
             found: list[WrittenNode] = self._plain(block)
         except self._errors:
             return self._read_any(block)
-        if self._encode(found) != block:
-            return None
         nodes = [one.node for one in found]
+        # as short as these records can be written, a block has no room for a second key; else it is written and compared
+        if len(block) != self._least * len(nodes) + sum(map(len, nodes)) and self._encode(found) != block:
+            return None
         return Written(nodes, nodes, [])
 
     def _read_any(self, block: bytes) -> Written | None:

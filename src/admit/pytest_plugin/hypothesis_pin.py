@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     import pytest
 
     from admit.pytest_plugin.property_watch import PropertyWatch
-    from admit.pytest_plugin.reading import PropertyRun
     from admit.pytest_plugin.terms import Terms
 
 PROFILE: Final = "admit"
@@ -42,7 +41,6 @@ class Pin:
         self.terms = terms
         self.problems: list[str] = []
         self.profile: Any = None
-        self._watch: PropertyWatch | None = None
 
     def arm(self) -> None:
         """Pin now if Hypothesis is there, else as soon as somebody imports it."""
@@ -80,16 +78,13 @@ class Pin:
             settings.load_profile(PROFILE)
         vars(core)["global_force_seed"] = self.terms.seed
 
-    def watch(self, config: pytest.Config) -> None:
+    def watch(self, config: pytest.Config) -> PropertyWatch:
         """Watch Hypothesis tests while they run; a session without any is spared the hook."""
         from admit.pytest_plugin.property_watch import PropertyWatch
 
-        self._watch = PropertyWatch(self)
-        config.pluginmanager.register(self._watch, "admit-property-watch")
-
-    def run_of(self, item: pytest.Item) -> PropertyRun | None:
-        """Return what was in force and what ran, if a Hypothesis test's call has just ended."""
-        return None if self._watch is None else self._watch.run_of(item)
+        watch = PropertyWatch(self)
+        config.pluginmanager.register(watch, "admit-property-watch")
+        return watch
 
 
 def _fields(asked: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:

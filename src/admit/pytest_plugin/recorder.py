@@ -13,7 +13,7 @@ from admit.pytest_plugin.documents import FIXTURE_GATE, PROPERTY_GATE, Documents
 from admit.pytest_plugin.ending import session_ended
 from admit.pytest_plugin.exceptions import clean
 from admit.pytest_plugin.execution import PHASES, Execution
-from admit.pytest_plugin.reading import ATTRIBUTE, PropertyRun, Reading, bare_reading, collect_error, skip_reason
+from admit.pytest_plugin.reading import ATTRIBUTE, PropertyRun, Reading, collect_error, skip_reason
 from admit.pytest_plugin.terms import VARIABLE
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ class Recorder:
         self._folder, self._context, self._terms = folder, context, terms
         self._documents: Documents | None = None
         self._session: pytest.Session | None = None
-        self._open: dict[tuple[str, str | None], Execution] = {}
-        self._running: dict[str, None] = {}
+        self._open: dict[str | tuple[str, str], Execution] = {}
         self._properties: frozenset[str] = frozenset()
         self._uncollected: set[str] = set()
         self._names: dict[str, str] = {}
@@ -66,8 +65,10 @@ class Recorder:
             self.broken(error)
 
     def pytest_keyboard_interrupt(self) -> None:
-        """Remember that the session was stopped, whatever exit status it asked for."""
+        """Remember that the session was stopped, whatever exit status it asked for, and in which node."""
         self._interrupted = True
+        current = os.environ.get("PYTEST_CURRENT_TEST", "")
+        self.running[current.rpartition(" (")[0]] = None
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
@@ -84,14 +85,15 @@ class Recorder:
         documents, session = self._documents, self._session
         if documents is None or session is None:
             return
-        for (node, _), execution in list(self._open.items()):
-            if execution.worst is None and self._interrupted and node in self._running:
+        for key, execution in list(self._open.items()):
+            node = key if isinstance(key, str) else key[0]
+            if execution.worst is None and self._interrupted and node in self.running:
                 execution.hidden(_INTERRUPTED, 0)
             self._emit(documents, node, execution)
         self._open.clear()
         for gate in BOTH:
             for node in documents[gate].unseen():
-                reading = _INTERRUPTED if self._interrupted and node in self._running else _NEVER_RAN
+                reading = _INTERRUPTED if self._interrupted and node in self.running else _NEVER_RAN
                 documents.not_run((gate,), node, why=reading.why or "never_ran", message=reading.message)
         exit_code = int(getattr(session, "exitstatus", 3))
         reported = any(documents[gate].planned for gate in BOTH)
@@ -142,10 +144,6 @@ class Recorder:
 
     # ------------------------------------------------------------ reports
 
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Remember which nodes are under way, so that an interruption can name them."""
-        self._running[nodeid] = None
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Take one report; append the node's record when its last one has come."""
@@ -153,46 +151,45 @@ class Recorder:
         if documents is None:
             return
         try:
-            seen = report.__dict__
-            worker = seen.get("worker_id")
-            if worker is None and "node" in seen:
-                worker = str(report.node.gateway.id)  # the controller's own report of a worker that died
-            key = report.nodeid, worker
+            seen, when, nodeid = report.__dict__, report.when, report.nodeid
+            calls = self._calls
+            call = calls.pending.pop(when, None)
+            key = nodeid if "node" not in seen else (nodeid, str(report.node.gateway.id))
             execution = self._open.get(key)
             if execution is None:
                 execution = self._open[key] = Execution()
-            if ATTRIBUTE not in seen and report.outcome == "passed" and "wasxfail" not in seen:
-                # a subtest that passed says nothing of its node's phases
-                is_done = "context" not in seen and execution.passed(report.when)
+            if (
+                report.outcome == "passed"
+                and (call is None or call.excinfo is None)
+                and (when == "setup" or not (calls.is_watched or calls.pending))
+                and "wasxfail" not in seen
+                and ATTRIBUTE not in seen
+            ):
+                # nearly every report; a subtest that passed says nothing of its node's phases
+                is_done = "context" not in seen and execution.passed(when)
             else:
-                is_done = self._take(report, execution)
+                is_done = self._take(report, execution, seen.get(ATTRIBUTE) or calls.note(report, call))
             if is_done:
                 del self._open[key]
-                self._emit(documents, key[0], execution)
+                self._emit(documents, nodeid, execution)
         except Exception as error:  # noqa: BLE001 - as above
             self.broken(error)
 
-    def _take(self, report: Any, execution: Execution) -> bool:
-        note: dict[str, Any] = getattr(report, ATTRIBUTE, None) or {"reading": list(bare_reading(report))}
-        outcome, when = report.outcome, report.when
-        is_subtest = "context" in report.__dict__
-        # what the report said when it was made counts, too: a hook may have rewritten it since
-        self._bad |= outcome != "rerun" and "failed" in {outcome, note.get("outcome")}
+    def _take(self, report: Any, execution: Execution, note: dict[str, Any]) -> bool:
+        when, is_superseded = report.when, report.outcome == "rerun"
+        self._bad |= report.outcome == "failed"
         if "attempts" in note:
-            worst = note["worst"]
-            execution.hidden(None if worst is None else Reading(*worst), note["attempts"])
-        if note.get("property") and (execution.property_run is None or not execution.property_run.drift):
+            hidden = note["hidden"]
+            execution.hidden(None if hidden is None else Reading(*hidden), note["attempts"])
+        if "property" in note and (execution.property_run is None or not execution.property_run.drift):
             execution.property_run = PropertyRun(*note["property"])
-        reading = note.get("reading")
-        if reading is None and outcome not in {"passed", "rerun"}:
-            reading = bare_reading(report)  # it was a pass when it was made
-        if reading is None:
-            return not is_subtest and execution.passed(when)
-        is_done = execution.read(when, Reading(*reading), is_superseded=outcome == "rerun")
-        return is_done or (when not in PHASES and outcome != "rerun")
+        if "reading" not in note:
+            return "context" not in report.__dict__ and execution.passed(when)
+        is_done = execution.read(when, Reading(*note["reading"]), is_superseded=is_superseded)
+        return is_done or (when not in PHASES and not is_superseded)
 
     def _emit(self, documents: Documents, nodeid: str, execution: Execution) -> None:
-        self._running.pop(nodeid, None)
+        self.running.pop(nodeid, None)
         node = self._names.get(nodeid) or clean(nodeid)
         gate = PROPERTY_GATE if node in self._properties or execution.property_run is not None else FIXTURE_GATE
         standing = documents.standing(node)
