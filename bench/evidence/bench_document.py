@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
+from admit.core.fold import fold
 from admit.core.records import Closing, Examples, NodeRecord, Opening
-from admit.core.rollup import Sampling, fold, ruling
+from admit.core.rollup import Sampling, ruling
 from admit.evidence import wire
 from admit.evidence.read import read_document
 from admit.policy import for_gate, load

@@ -40,7 +40,7 @@ def told(plans: list[list[str]], blocks: list[list[NodeRecord]], late: Iterable[
     for block in blocks:
         tally.meet([record.node for record in block])
         plain = [record for record in block if r.code_of(record) == r.CLEAN_CODE]
-        tally.add_plain(record.node for record in plain)
+        tally.add_plain([record.node for record in plain])
         for record in block:
             if record not in plain:
                 tally.add(record)

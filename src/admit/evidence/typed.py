@@ -37,7 +37,7 @@ class WrittenNode(Protocol):
 
 
 class Written(NamedTuple):
-    """A block of node records: all ids in order, those of the plain passes, and the other records with their places."""
+    """A block of node records: all ids in order, those of plain passes, and the other records with their places."""
 
     nodes: list[str]
     plain: list[str]
@@ -77,7 +77,7 @@ class TypedReader:
         except self._errors:
             return self._read_any(block)
         nodes = [one.node for one in found]
-        # as short as these records can be written, a block has no room for a second key; else it is written and compared
+        # as short as its records can be written, a block has no room for a second key; else it is compared
         if len(block) != self._least * len(nodes) + sum(map(len, nodes)) and self._encode(found) != block:
             return None
         return Written(nodes, nodes, [])
