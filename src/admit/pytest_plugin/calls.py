@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class Calls:
     """Keep the calls of the node that is running, until their reports come; say more of those that are no plain pass.
 
-    `pending` maps a phase to its call; `properties` are the nodes of the property gate, `hypothesis` those among them that
-    Hypothesis runs, which `watch` looks at. `is_watched` says that even a pass of this node has more to say: it is a property, or
-    this is not its first attempt.
+    `pending` maps a phase to its call; `properties` are the nodes of the property gate, `hypothesis` those among them
+    that Hypothesis runs, which `watch` looks at. `is_watched` says that even a pass of this node has more to say: it is
+    a property, or this is not its first attempt.
     """
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ def _vacuous(run: PropertyRun | None) -> Reading | None:
 
 
 class WorkerCalls(Calls):
-    """Put what there is to say onto the reports themselves: that is how it gets from an xdist worker to its controller."""
+    """Put what there is to say onto the reports themselves, which xdist sends from a worker to its controller."""
 
     def __init__(self, broken: Callable[[BaseException], None]) -> None:
         super().__init__()

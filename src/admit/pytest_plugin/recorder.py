@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from admit.core.context import RunContext
+    from admit.pytest_plugin.calls import Calls
     from admit.pytest_plugin.collection import Collection
     from admit.pytest_plugin.terms import Terms
 
@@ -31,11 +32,18 @@ class Recorder:
     """Write the gates' documents of one session.
 
     Whatever goes wrong in here is said on standard error, never stops the user's tests, and leaves the documents
-    without their end mark: they count as those of a run that died.
+    without their end mark: they count as those of a run that died. `running` holds nodes that are under way.
+
+    Args:
+        folder: where the documents are written.
+        context: what the run is told.
+        terms: the part of it that the processes that run tests are told.
+        calls: the calls of the node that is running, where tests run in this process.
     """
 
-    def __init__(self, folder: str, context: RunContext, terms: Terms) -> None:
-        self._folder, self._context, self._terms = folder, context, terms
+    def __init__(self, folder: str, context: RunContext, terms: Terms, calls: Calls) -> None:
+        self._folder, self._context, self._terms, self._calls = folder, context, terms, calls
+        self.running: dict[str, None] = {}
         self._documents: Documents | None = None
         self._session: pytest.Session | None = None
         self._open: dict[str | tuple[str, str], Execution] = {}
