@@ -89,7 +89,7 @@ def bind(case: Case) -> Bound:
         found["no-base"] = _NO_BASE
     gates = sorted(signal.name for signal in case.router.ladder.signals)
     by_gate = {gate: tuple(one for one in fresh if one.opening.gate == gate) for gate in gates}
-    return Bound(patch, by_gate, stale, found, _said_aloud(case, fresh, stale))
+    return Bound(patch, by_gate, stale, found, _said_aloud(case, stale))
 
 
 _NO_BASE = "no base's instrument judged: the tests and configuration that ran are the patch's own"
@@ -115,14 +115,10 @@ def _sorted_out(case: Case, found: dict[str, str]) -> tuple[list[Document], list
     return fresh, waived, stale
 
 
-def _said_aloud(case: Case, fresh: list[Document], stale: Mapping[str, str]) -> tuple[str, ...]:
+def _said_aloud(case: Case, stale: Mapping[str, str]) -> tuple[str, ...]:
     notes = list(case.notes)
     if not case.is_based and case.router.options.no_base == "say":
         notes.append(f"no-base: {_NO_BASE}")
-    ends = ((one.source, one.closing) for one in fresh if one.closing is not None)
-    silent = sorted(source for source, closing in ends if closing.ended == "finished" and closing.exit_code is None)
-    if silent:
-        notes.append(f"no exit code is known for {', '.join(silent[:3])}: a report alone is weaker evidence")
     notes.extend(stale.values())
     notes.extend(f"{gate} is waived: {why}" for gate, why in case.router.waived)
     return tuple(dict.fromkeys(notes))

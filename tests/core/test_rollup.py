@@ -426,6 +426,7 @@ def closed(one: Document, **changes: object) -> Document:
             id="red, and another gate says why",
         ),
         pytest.param([closed(document(record()), signal=9, exit_code=None)], "signal 9", id="a signal"),
+        pytest.param([closed(document(record()), exit_code=None)], "no exit code", id="a report without an exit code"),
         pytest.param([closed(document(), exit_code=5)], "", id="nothing collected, and it says so"),
         pytest.param([closed(document(record()), exit_code=5)], "exit code 5", id="nothing collected, and a node"),
         pytest.param([document(shard=2, shards=2)], "shard 2 of 2 selected nothing", id="an empty shard"),

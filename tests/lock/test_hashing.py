@@ -21,6 +21,7 @@ from admit.lock.hashing import (
     LFS_START,
     Job,
     _line_end_digests,
+    new_buffer,
     observe,
     observe_beneath,
     read_job,
@@ -48,12 +49,12 @@ def read(root: Path, *names: str, folder: str = "", later: bool = True, reports_
 
     job = Job(folder.encode(), [name.encode() for name in names], reports_all)
     with opened(root) as fd:
-        return read_job(fd, job, bytearray(BUFFER_BYTES), clock=clock)
+        return read_job(fd, job, new_buffer(), clock=clock)
 
 
 def look(root: Path, name: str, expected: bytes = b"") -> Observed:
     with opened(root) as fd:
-        return observe(fd, name.encode(), name.encode(), bytearray(BUFFER_BYTES), expected)
+        return observe(fd, name.encode(), name.encode(), new_buffer(), expected)
 
 
 SIZES = [0, 1, FIRST_BYTES - 1, FIRST_BYTES, FIRST_BYTES + 1, BUFFER_BYTES, FIRST_BYTES + BUFFER_BYTES, 1_000_003]
@@ -136,7 +137,7 @@ def test_no_link_on_the_way_is_followed(tmp_path: Path, folder: str) -> None:
     assert (found.files, [one.outcome for one in found.odd]) == (0, ["unreadable"])
     assert read(tmp_path, "x", folder="d/d").files == 1
     with opened(tmp_path) as fd:
-        assert observe_beneath(fd, f"{folder}/x".encode(), bytearray(BUFFER_BYTES), b"").outcome == "unreadable"
+        assert observe_beneath(fd, f"{folder}/x".encode(), new_buffer(), b"").outcome == "unreadable"
 
 
 @contextmanager
@@ -216,7 +217,7 @@ def test_a_file_that_changed_shortly_before_is_read_with_care(tmp_path: Path) ->
         return time.time_ns()
 
     with opened(tmp_path) as fd:
-        found = read_job(fd, Job(b"", [b"x"]), bytearray(BUFFER_BYTES), clock=clock)
+        found = read_job(fd, Job(b"", [b"x"]), new_buffer(), clock=clock)
     assert read_manifest(found.text) == {b"x": hashlib.sha256(b"after").digest()}
 
 
@@ -231,7 +232,7 @@ def test_when_the_clock_was_set_back_every_file_is_read_with_care(tmp_path: Path
         return now
 
     with opened(tmp_path) as fd:
-        found = read_job(fd, Job(b"", [b"x"]), bytearray(BUFFER_BYTES), clock=clock)
+        found = read_job(fd, Job(b"", [b"x"]), new_buffer(), clock=clock)
     assert read_manifest(found.text) == {b"x": hashlib.sha256(b"after").digest()}
 
 
@@ -243,7 +244,7 @@ def test_line_ends_are_told_apart_wherever_a_part_ends(content: bytes, part: int
     with tempfile.TemporaryFile() as file:
         file.write(content)
         file.flush()
-        lf, crlf = _line_end_digests(file.fileno(), bytearray(part))
+        lf, crlf = _line_end_digests(file.fileno(), memoryview(bytearray(part)))
     unix = content.replace(b"\r\n", b"\n")
     assert lf == hashlib.sha256(unix).digest()
     assert crlf == hashlib.sha256(unix.replace(b"\n", b"\r\n")).digest()

@@ -117,7 +117,12 @@ def _environment(folder: Path) -> Mapping[str, str]:
     plugin is beside this Python's pytest.
     """
     asked = f"--admit={shlex.quote(os.fspath(folder.resolve()))}"
-    env = {**os.environ, "PYTEST_ADDOPTS": f"{os.environ.get('PYTEST_ADDOPTS', '')} {asked}".strip()}
+    # the order of sets and dicts of text is part of what tests measure: one seed for every run, unless somebody chose
+    env = {
+        "PYTHONHASHSEED": "0",
+        **os.environ,
+        "PYTEST_ADDOPTS": f"{os.environ.get('PYTEST_ADDOPTS', '')} {asked}".strip(),
+    }
     if sys.prefix != sys.base_prefix:
         env["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
     return env

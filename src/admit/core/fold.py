@@ -72,6 +72,8 @@ def _contradiction(document: Document, *, is_empty: bool, is_red: bool) -> str:
         return ""
     if closing.signal is not None:
         return f"it says that it finished, and that signal {closing.signal} ended it"
+    if closing.exit_code is None and document.opening.gate != FREEZE_GATE:
+        return "no exit code of the run is known: its report may be clean and the run not (--exit-code)"
     if is_empty and shards > 1:
         return f"shard {document.opening.shard} of {shards} selected nothing"
     if closing.exit_code not in {None, 0, 5 if is_empty else 0} and not is_red:
