@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from admit.errors import InputError
 from admit.lock import compare
 from admit.lock.difference import Difference
-from admit.lock.hashing import BUFFER_BYTES, Job, observe_beneath
+from admit.lock.hashing import Job, new_buffer, observe_beneath
 from admit.lock.manifest import NAME as MANIFEST_NAME
 from admit.lock.manifest import digest_text, manifest_text, read_manifest
 from admit.lock.paths import name_of, path_of
@@ -162,7 +162,7 @@ def _look_closer(top: bytes, pinned: compare.Pinned, walked: Walked, read: Read)
 
 def _read_again(top: bytes, expected: dict[bytes, bytes]) -> dict[bytes, Observed]:
     """Return a second reading of each file that tells what is different about it, given the digests expected."""
-    buffer = bytearray(BUFFER_BYTES)
+    buffer = new_buffer()
     root_fd = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         return {path: observe_beneath(root_fd, path, buffer, digest) for path, digest in expected.items()}

@@ -1,7 +1,7 @@
 """Spreads the reading over all cores (boundary: processes, threads).
 
-Child processes are forked where that is safe: threads of one Python process take turns at everything but the hashing of
-large parts. A child only reads files and writes what it found into a pipe.
+Child processes are forked for many files where that is safe, threads started for few and large ones. A child only reads
+files and writes what it found into a pipe.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import select
 import signal
 import struct
 import sys
-from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
 
 from admit.errors import InputError
-from admit.lock.hashing import BUFFER_BYTES, read_job
+from admit.lock.hashing import new_buffer, read_job
 from admit.lock.observed import Observed, Read, joined
 
 if TYPE_CHECKING:
@@ -25,17 +25,19 @@ if TYPE_CHECKING:
 
     from admit.lock.hashing import Job
 
+Way: TypeAlias = Literal["here", "threads", "children"]
+
 Progress: TypeAlias = "Callable[[int, int, int], None]"
 """Called now and then with the files read, the files to read, and the bytes read."""
 
 BATCH_FILES: Final = 256
-FORK_FILES: Final = 2048
-"""With fewer files than this, their sizes say whether more than one process pays."""
-FORK_BYTES: Final = 1 << 24
+MANY_FILES: Final = 2048
+"""With fewer files than this, their sizes say whether more than one worker pays."""
+LARGE_BYTES: Final = 1 << 24
 
 _INDEX: Final = struct.Struct("=I")
 _PER_CORE: Final = 4
-"""Processes a core: on a cold disk most of them wait. Warm, more than one a core costs nothing measurable."""
+"""Processes a core: on a cold disk most of them wait. Each costs a few milliseconds, whether there is waiting or not."""
 _MOST: Final = 16
 
 
@@ -44,10 +46,14 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _children() -> int:
+    return max(cores(), min(_MOST, _PER_CORE * cores()))
+
+
 def batches(jobs: Sequence[Job]) -> list[list[Job]]:
     """Return the same files, in the same order, in batches small enough to be shared out evenly."""
     files = sum(len(job.names) for job in jobs)
-    size = max(1, min(BATCH_FILES, files // (8 * _most_workers())))
+    size = max(1, min(BATCH_FILES, files // (8 * _children())))
     made: list[list[Job]] = []
     room = 0
     for job in jobs:
@@ -60,10 +66,6 @@ def batches(jobs: Sequence[Job]) -> list[list[Job]]:
             made[-1].append(job._replace(names=names))
             at, room = at + len(names), room - len(names)
     return made
-
-
-def _most_workers() -> int:
-    return max(cores(), min(_MOST, _PER_CORE * cores()))
 
 
 def read_all(root: bytes, jobs: Sequence[Job], *, progress: Progress | None = None) -> Read:
@@ -83,8 +85,7 @@ def read_all(root: bytes, jobs: Sequence[Job], *, progress: Progress | None = No
     except OSError as error:
         raise InputError(os.fsdecode(root), f"cannot be opened: {error.strerror}", do="name the root") from error
     try:
-        workers = min(_most_workers(), len(parts)) if _is_much(root, jobs) else 1
-        for index, read in _read(root_fd, parts, workers):
+        for index, read in _READ[_way(root, jobs)](root_fd, parts):
             reads[index] = read
             if progress is not None:
                 looked_at += sum(len(job.names) for job in parts[index])
@@ -95,10 +96,16 @@ def read_all(root: bytes, jobs: Sequence[Job], *, progress: Progress | None = No
     return joined(reads[index] for index in range(len(parts)))
 
 
-def _is_much(root: bytes, jobs: Sequence[Job]) -> bool:
-    """Return whether the files are worth more than one process."""
-    if sum(len(job.names) for job in jobs) >= FORK_FILES:
-        return True
+def _way(root: bytes, jobs: Sequence[Job]) -> Way:
+    """Return how to read these files.
+
+    Many files want processes, since threads of Python take turns at everything but the hashing of large parts. Few and
+    large ones want threads, which start at no cost. For the rest neither pays.
+    """
+    if cores() == 1:
+        return "here"
+    if sum(len(job.names) for job in jobs) >= MANY_FILES:
+        return "children" if _can_fork() else "threads"
     size = 0
     for job in jobs:
         for at in range(len(job.names)):
@@ -106,20 +113,17 @@ def _is_much(root: bytes, jobs: Sequence[Job]) -> bool:
                 size += os.lstat(os.path.join(root, job.path(at))).st_size
             except OSError:
                 continue  # whoever reads it says why
-    return size >= FORK_BYTES
+    return "threads" if size >= LARGE_BYTES else "here"
 
 
-def _read(root_fd: int, parts: list[list[Job]], workers: int) -> Iterator[tuple[int, Read]]:
-    """Yield each batch's number and reading, in any order."""
-    if workers > 1:
-        yield from _forked(root_fd, parts, workers) if _can_fork() else _threaded(root_fd, parts)
-        return
-    buffer = bytearray(BUFFER_BYTES)
+def _read_here(root_fd: int, parts: list[list[Job]]) -> Iterator[tuple[int, Read]]:
+    """Yield each batch's number and reading."""
+    buffer = new_buffer()
     for index, part in enumerate(parts):
         yield index, _read_batch(root_fd, part, buffer)
 
 
-def _read_batch(root_fd: int, jobs: list[Job], buffer: bytearray) -> Read:
+def _read_batch(root_fd: int, jobs: list[Job], buffer: memoryview) -> Read:
     return joined(read_job(root_fd, job, buffer) for job in jobs)
 
 
@@ -133,28 +137,50 @@ def _can_fork() -> bool:
         return False
 
 
-def _threaded(root_fd: int, parts: list[list[Job]]) -> Iterator[tuple[int, Read]]:
-    from concurrent.futures import ThreadPoolExecutor
-    from threading import local
+def _read_in_threads(root_fd: int, parts: list[list[Job]]) -> Iterator[tuple[int, Read]]:
+    """Yield each batch's number and reading, in any order, from a thread a core."""
+    from collections import deque
+    from queue import SimpleQueue
+    from threading import Thread
 
-    own = local()
+    turns = deque(range(len(parts)))
+    done: SimpleQueue[tuple[int, Read] | BaseException] = SimpleQueue()
 
-    def read(part: list[Job]) -> Read:
-        if not hasattr(own, "buffer"):
-            own.buffer = bytearray(BUFFER_BYTES)
-        return _read_batch(root_fd, part, own.buffer)
+    def work() -> None:
+        try:
+            buffer = new_buffer()
+            with contextlib.suppress(IndexError):  # no turn is left
+                while True:
+                    index = turns.popleft()
+                    done.put((index, _read_batch(root_fd, parts[index], buffer)))
+        except BaseException as error:  # noqa: BLE001 - raised again where it can be caught
+            done.put(error)
 
-    with ThreadPoolExecutor(cores()) as pool:
-        yield from enumerate(pool.map(read, parts))
+    threads = [Thread(target=work, daemon=True) for _ in range(cores())]
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in parts:
+            read = done.get()
+            if isinstance(read, BaseException):
+                raise read
+            yield read
+    finally:
+        turns.clear()
+        for thread in threads:
+            thread.join()
 
 
-def _forked(root_fd: int, parts: list[list[Job]], workers: int) -> Iterator[tuple[int, Read]]:
-    """Yield what forked children read; what a child that died has left, this process reads itself."""
+def _read_in_children(root_fd: int, parts: list[list[Job]]) -> Iterator[tuple[int, Read]]:
+    """Yield each batch's number and reading, in any order, from forked children.
+
+    What a child that died has left, this process reads itself.
+    """
     left = set(range(len(parts)))
     turns = _turns(len(parts))
     children: dict[int, int] = {}
     try:
-        for _ in range(workers):
+        for _ in range(min(_children(), len(parts))):
             _start_child(root_fd, parts, turns, children)
         for index, read in _received(children):
             left.remove(index)
@@ -162,7 +188,7 @@ def _forked(root_fd: int, parts: list[list[Job]], workers: int) -> Iterator[tupl
     finally:
         _end(children)
         os.close(turns)
-    buffer = bytearray(BUFFER_BYTES)
+    buffer = new_buffer()
     for index in sorted(left):
         yield index, _read_batch(root_fd, parts[index], buffer)
 
@@ -200,7 +226,7 @@ def _serve(root_fd: int, parts: list[list[Job]], turns: int, into: int) -> NoRet
         gc.disable()  # a collection would copy the memory that is shared with the parent
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
-        buffer = bytearray(BUFFER_BYTES)
+        buffer = new_buffer()
         while len(turn := os.read(turns, _INDEX.size)) == _INDEX.size:
             (index,) = _INDEX.unpack(turn)
             text, files, total, executable, odd = _read_batch(root_fd, parts[index], buffer)
@@ -254,3 +280,10 @@ def _end(children: dict[int, int]) -> None:
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
+
+
+_READ: Final[dict[Way, Callable[[int, list[list[Job]]], Iterator[tuple[int, Read]]]]] = {
+    "here": _read_here,
+    "threads": _read_in_threads,
+    "children": _read_in_children,
+}
