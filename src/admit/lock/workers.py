@@ -37,7 +37,8 @@ LARGE_BYTES: Final = 1 << 24
 
 _INDEX: Final = struct.Struct("=I")
 _PER_CORE: Final = 4
-"""Processes a core: on a cold disk most of them wait. Each costs a few milliseconds, whether there is waiting or not."""
+"""Processes a core: on a cold disk most of them wait. Each costs a few milliseconds, whether there is waiting or
+not."""
 _MOST: Final = 16
 
 
@@ -268,7 +269,8 @@ def _messages(text: bytearray) -> Iterator[tuple[int, Read]]:
         end = at + _INDEX.size + size
         if len(text) < end:
             break
-        index, lines, files, total, executable, odd = marshal.loads(bytes(text[at + _INDEX.size : end]))  # noqa: S302 - our own child wrote it
+        index, lines, files, total, executable, odd = marshal.loads(bytes(text[at + _INDEX.size : end]))  # noqa:
+        S302 - our own child wrote it
         yield index, Read(lines, files, total, executable, [Observed(*seen) for seen in odd])
         at = end
     del text[:at]

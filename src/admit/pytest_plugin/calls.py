@@ -19,8 +19,9 @@ class Calls:
     """Keep the calls of the node that is running, until their reports come; say more of those that are no plain pass.
 
     `pending` maps a phase to its call; `properties` are the nodes of the property gate, `hypothesis` those among them
-    that Hypothesis runs, which `watch` looks at. `is_watched` says that even a pass of this node has more to say: it is
-    a property, or this is not its first attempt.
+    that Hypothesis runs, which `watch` looks at. `bits` are the phases of the running node that plainly passed, as long
+    as there is nothing else to say of it; `is_special` says that there is: it is a property, or this is not its first
+    attempt, or one of its reports was no plain pass.
     """
 
     def __init__(self) -> None:
@@ -28,7 +29,8 @@ class Calls:
         self.properties: frozenset[str] = frozenset()
         self.hypothesis: frozenset[str] = frozenset()
         self.watch: PropertyWatch | None = None
-        self.is_watched = False
+        self.bits = 0
+        self.is_special = False
         self._item: pytest.Item | None = None
         self._attempts = 0
         self._hidden: Reading | None = None
@@ -36,18 +38,20 @@ class Calls:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         """Keep the call. Not its exception: pytest's unittest plugin puts that in later."""
-        if call.when == "setup":
+        when = call.when
+        if when == "setup":
             self._begin(item)
-        self.pending[call.when] = call
+        self.pending[when] = call
 
     def _begin(self, item: pytest.Item) -> None:
         if item is self._item:
             self._note_hidden()
             self._attempts += 1
-            self.is_watched = True
+            self.is_special = True
         else:
             self._item, self._attempts, self._hidden = item, 1, None
-            self.is_watched = bool(self.properties) and item.nodeid in self.properties
+            self.is_special = bool(self.properties) and item.nodeid in self.properties
+            self.bits = 0
         self.pending.clear()
 
     def _note_hidden(self) -> None:

@@ -42,6 +42,11 @@ class Execution:
     worst: Reading | None = None
     property_run: PropertyRun | None = None
 
+    def resume(self, bits: int) -> None:
+        """Take over phases that plainly passed before there was anything else to say of the node."""
+        self.bits |= bits
+        self.attempts += bits & SETUP
+
     def passed(self, when: str) -> bool:
         """Take a phase that plainly passed; return whether the node is done."""
         bit = PHASES.get(when, 0)

@@ -88,7 +88,7 @@ class Observer:
         nodes = tuple(name_of(item, originals) for item in items)
         properties = [item for item in items if is_property(item)]
         gone = [(name_of(item, originals), item, DESELECTED) for item in self._deselected]
-        kept = {id(item) for item in (*items, *self._deselected)}
+        kept = {*map(id, items), *map(id, self._deselected)}
         lost = [item for item in self._found if id(item) not in kept]
         if lost:  # or replaced by a plugin, under the same name
             known = {*nodes, *(name for name, _, _ in gone)}

@@ -12,7 +12,7 @@ from admit.core.records import NodeRecord
 from admit.pytest_plugin.documents import FIXTURE_GATE, PROPERTY_GATE, Documents
 from admit.pytest_plugin.ending import session_ended
 from admit.pytest_plugin.exceptions import clean
-from admit.pytest_plugin.execution import PHASES, Execution
+from admit.pytest_plugin.execution import CALL, PHASES, SETUP, Execution
 from admit.pytest_plugin.reading import ATTRIBUTE, PropertyRun, Reading, collect_error, skip_reason
 from admit.pytest_plugin.terms import VARIABLE
 
@@ -155,35 +155,47 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Take one report; append the node's record when its last one has come."""
-        documents = self._documents
-        if documents is None:
-            return
         try:
-            seen, when, nodeid = report.__dict__, report.when, report.nodeid
-            calls = self._calls
+            calls, when = self._calls, report.when
             call = calls.pending.pop(when, None)
-            key = nodeid if "node" not in seen else (nodeid, str(report.node.gateway.id))
-            execution = self._open.get(key)
-            if execution is None:
-                execution = self._open[key] = Execution()
-            if (
-                report.outcome == "passed"
-                and (call is None or call.excinfo is None)
-                and (when == "setup" or not (calls.is_watched or calls.pending))
-                and "wasxfail" not in seen
-                and ATTRIBUTE not in seen
-            ):
-                # nearly every report; a subtest that passed says nothing of its node's phases
-                is_done = "context" not in seen and execution.passed(when)
+            if call is None or calls.is_special or call.excinfo is not None or not _is_plain(report):
+                self._take(report, call)
+            elif when != "teardown":  # nearly every report
+                calls.bits |= PHASES[when]
+            elif calls.bits == SETUP | CALL and not calls.pending:  # and nearly every node
+                self._emit_pass(report.nodeid)
             else:
-                is_done = self._take(report, execution, seen.get(ATTRIBUTE) or calls.note(report, call))
-            if is_done:
-                del self._open[key]
-                self._emit(documents, nodeid, execution)
+                self._take(report, call)
         except Exception as error:  # noqa: BLE001 - as above
             self.broken(error)
 
-    def _take(self, report: Any, execution: Execution, note: dict[str, Any]) -> bool:
+    def _emit_pass(self, nodeid: str) -> None:
+        documents = self._documents
+        if documents is not None:
+            node = clean(nodeid)
+            # the manifest is left out, so that readers take such lines in bulk; a property is never as plain as this
+            documents[FIXTURE_GATE].node(NodeRecord(node, "pass", *documents.standing(node)))
+
+    def _take(self, report: Any, call: pytest.CallInfo[None] | None) -> None:
+        documents = self._documents
+        if documents is None:
+            return
+        nodeid = report.nodeid
+        # under xdist two workers may run nodes of one name at a time
+        key = nodeid if "node" not in report.__dict__ else (nodeid, str(report.node.gateway.id))
+        execution = self._open.get(key)
+        if execution is None:
+            execution = self._open[key] = Execution()
+        if call is not None:
+            execution.resume(self._calls.bits)
+            self._calls.bits, self._calls.is_special = 0, True
+        note = getattr(report, ATTRIBUTE, None) or self._calls.note(report, call)
+        if self._is_done(report, execution, note):
+            del self._open[key]
+            self._emit(documents, nodeid, execution)
+
+    def _is_done(self, report: Any, execution: Execution, note: dict[str, Any]) -> bool:
+        """Fold one report into its node's execution and return whether it was the last."""
         when, is_superseded = report.when, report.outcome == "rerun"
         self._bad |= report.outcome == "failed"
         if "attempts" in note:
@@ -202,10 +214,15 @@ class Recorder:
         gate = PROPERTY_GATE if node in self._properties or execution.property_run is not None else FIXTURE_GATE
         standing = documents.standing(node)
         if execution.is_plain_pass:
-            # nearly every record; the manifest is left out, so that readers take such lines in bulk
             documents[gate].node(NodeRecord(node, "pass", *standing))
         else:
             documents[gate].node(execution.record(node, standing, self._context.fixture_manifest))
+
+
+def _is_plain(report: Any) -> bool:
+    """Return whether a report is a pass of a whole phase, not of a subtest, and not one that was expected to fail."""
+    seen = report.__dict__
+    return report.outcome == "passed" and "wasxfail" not in seen and "context" not in seen and ATTRIBUTE not in seen
 
 
 _INTERRUPTED: Final = Reading("not_run", "interrupted", "the run was interrupted while the node ran")
