@@ -269,8 +269,7 @@ def _messages(text: bytearray) -> Iterator[tuple[int, Read]]:
         end = at + _INDEX.size + size
         if len(text) < end:
             break
-        index, lines, files, total, executable, odd = marshal.loads(bytes(text[at + _INDEX.size : end]))  # noqa:
-        S302 - our own child wrote it
+        index, lines, files, total, executable, odd = marshal.loads(bytes(text[at + _INDEX.size : end]))  # noqa: S302 - our own child wrote it
         yield index, Read(lines, files, total, executable, [Observed(*seen) for seen in odd])
         at = end
     del text[:at]
