@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from admit.errors import InputError
 from admit.lock.hashing import Job
-from admit.lock.workers import _read, _threaded, batches, read_all
+from admit.lock.workers import LARGE_BYTES, MANY_FILES, _read_here, _read_in_threads, _way, batches, read_all
 
 jobs = st.lists(st.builds(Job, st.sampled_from([b"", b"a"]), st.lists(st.binary(max_size=1), max_size=700)), max_size=4)
 
@@ -48,14 +48,14 @@ def tree(root: Path) -> list[Job]:
 SCRIPT = """
 import os, signal, sys
 from admit.lock.hashing import Job
-from admit.lock.workers import _can_fork, _forked, _read, batches, joined
+from admit.lock.workers import _can_fork, _read_here, _read_in_children, batches, joined
 names = {folder: sorted(os.fsencode(name) for name in os.listdir(folder)) for folder in ("a", "b/c", "d")}
 jobs = [Job(folder.encode(), [*each, b"none"]) for folder, each in names.items()]
 parts = batches(jobs)
 root = os.open(".", os.O_RDONLY)
 if sys.argv[1] == "kill":
     children = f"/proc/{os.getpid()}/task/{os.getpid()}/children"
-    reads = _forked(root, parts, 3)
+    reads = _read_in_children(root, parts)
     found = dict([next(reads)])
     with open(children) as file:
         for pid in file.read().split():
@@ -65,8 +65,8 @@ if sys.argv[1] == "kill":
         found[index] = read
 else:
     assert _can_fork()
-    found = dict(_read(root, parts, 3))
-assert joined(found[i] for i in range(len(parts))) == joined(r for _, r in _read(root, parts, 1)), "different"
+    found = dict(_read_in_children(root, parts))
+assert joined(found[i] for i in range(len(parts))) == joined(r for _, r in _read_here(root, parts)), "different"
 try:
     os.waitpid(-1, os.WNOHANG)
 except ChildProcessError:
@@ -89,9 +89,31 @@ def test_threads_read_what_one_process_reads(tmp_path: Path) -> None:
     parts = batches(tree(tmp_path))
     root_fd = os.open(tmp_path, os.O_RDONLY)
     try:
-        assert dict(_threaded(root_fd, parts)) == dict(_read(root_fd, parts, 1))
+        assert dict(_read_in_threads(root_fd, parts)) == dict(_read_here(root_fd, parts))
     finally:
         os.close(root_fd)
+
+
+def test_an_error_in_a_thread_reaches_the_caller(tmp_path: Path) -> None:
+    broken = [[Job(b"", [b"x"])], [Job(b"", [None])]]  # type: ignore[list-item]
+    root_fd = os.open(tmp_path, os.O_RDONLY)
+    try:
+        with pytest.raises(TypeError):
+            list(_read_in_threads(root_fd, broken))
+    finally:
+        os.close(root_fd)
+
+
+def test_the_way_fits_the_files(tmp_path: Path) -> None:
+    with open(tmp_path / "large", "wb") as file:
+        file.truncate(LARGE_BYTES)
+    (tmp_path / "small").write_bytes(b"x")
+    root = os.fsencode(tmp_path)
+    many = [Job(b"", [b"none"] * MANY_FILES)]
+    several = hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) > 1
+    assert _way(root, [Job(b"", [b"small", b"none"])]) == "here"
+    assert _way(root, [Job(b"", [b"large", b"none"])]) == ("threads" if several else "here")
+    assert _way(root, many) in (("threads", "children") if several else ("here",))
 
 
 def test_progress_ends_with_everything(tmp_path: Path) -> None:

@@ -269,7 +269,8 @@ def _messages(text: bytearray) -> Iterator[tuple[int, Read]]:
         end = at + _INDEX.size + size
         if len(text) < end:
             break
-        index, lines, files, total, executable, odd = marshal.loads(bytes(text[at + _INDEX.size : end]))  # noqa: S302 - our own child wrote it
+        message = bytes(text[at + _INDEX.size : end])
+        index, lines, files, total, executable, odd = marshal.loads(message)  # noqa: S302 - our own child wrote it
         yield index, Read(lines, files, total, executable, [Observed(*seen) for seen in odd])
         at = end
     del text[:at]
