@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import pytest
 
     from admit.pytest_plugin.property_watch import PropertyWatch
+    from admit.pytest_plugin.reading import PropertyRun
     from admit.pytest_plugin.terms import Terms
 
 PROFILE: Final = "admit"
@@ -41,6 +42,7 @@ class Pin:
         self.terms = terms
         self.problems: list[str] = []
         self.profile: Any = None
+        self._watch: PropertyWatch | None = None
 
     def arm(self) -> None:
         """Pin now if Hypothesis is there, else as soon as somebody imports it."""
@@ -78,13 +80,16 @@ class Pin:
             settings.load_profile(PROFILE)
         vars(core)["global_force_seed"] = self.terms.seed
 
-    def watch(self, config: pytest.Config) -> PropertyWatch:
+    def watch(self, config: pytest.Config) -> None:
         """Watch Hypothesis tests while they run; a session without any is spared the hook."""
         from admit.pytest_plugin.property_watch import PropertyWatch
 
-        watch = PropertyWatch(self)
-        config.pluginmanager.register(watch, "admit-property-watch")
-        return watch
+        self._watch = PropertyWatch(self)
+        config.pluginmanager.register(self._watch, "admit-property-watch")
+
+    def run_of(self, item: pytest.Item) -> PropertyRun | None:
+        """Return what was in force and what ran, if a Hypothesis test's call has just ended."""
+        return None if self._watch is None else self._watch.run_of(item)
 
 
 def _fields(asked: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
