@@ -125,7 +125,8 @@ def test_a_gate_said_to_be_missing_is_not_the_same_as_one_left_out() -> None:
 
 @given(st.lists(PARTS, min_size=1, max_size=4))
 def test_the_order_of_documents_makes_no_difference(parts: list[PatchEvidence]) -> None:
-    assert len({repr(merged(*order)) for order in permutations(parts)}) == 1
+    first = merged(*parts)  # compared as a value: how a set prints depends on how it was made
+    assert all(merged(*order) == first for order in permutations(parts))
 
 
 @given(PARTS, PARTS, PARTS)
