@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,18 @@ from hypothesis import strategies as st
 
 from admit.errors import InputError
 from admit.lock.hashing import Job
-from admit.lock.workers import LARGE_BYTES, MANY_FILES, _read_here, _read_in_threads, _way, batches, read_all
+from admit.lock.manifest import manifest_lines
+from admit.lock.workers import (
+    LARGE_BYTES,
+    MANY_FILES,
+    Batch,
+    Work,
+    _read_here,
+    _read_in_threads,
+    _way,
+    batches_of,
+    read_all,
+)
 
 jobs = st.lists(st.builds(Job, st.sampled_from([b"", b"a"]), st.lists(st.binary(max_size=1), max_size=700)), max_size=4)
 
@@ -23,13 +35,25 @@ def test_batches_hold_every_file_once_in_order(some: list[Job]) -> None:
     def flat(each: list[Job]) -> list[tuple[bytes, bytes]]:
         return [(job.folder, name) for job in each for name in job.names]
 
-    parts = batches(some)
-    assert flat([job for part in parts for job in part]) == flat(some)
-    assert all(0 < sum(len(job.names) for job in part) <= 256 for part in parts)
+    parts = batches_of(some)
+    assert flat([job for part in parts for job in part.jobs]) == flat(some)
+    assert all(0 < part.files <= 256 for part in parts)
+    assert sum(part.files for part in parts) == sum(len(job.names) for job in some)
+
+
+@given(st.lists(st.tuples(st.sampled_from([b"", b"a", b"b/c"]), st.lists(st.sampled_from([b"x", b"yy"]), max_size=40))))
+def test_each_batch_knows_where_the_lines_of_its_files_stand(some: list[tuple[bytes, list[bytes]]]) -> None:
+    made = [Job(folder, names) for folder, names in some]
+
+    def lines(jobs: list[Job]) -> bytes:
+        return b"".join(manifest_lines(job.prefix, job.names, [bytes(32)] * len(job.names)) for job in jobs)
+
+    for batch in batches_of(made):
+        assert lines(made)[batch.start : batch.end] == lines(batch.jobs)
 
 
 def test_small_folders_share_a_batch() -> None:
-    assert len(batches([Job(b"%d" % number, [b"x"]) for number in range(5000)])) < 1000
+    assert len(batches_of([Job(b"%d" % number, [b"x"]) for number in range(5000)])) < 1000
 
 
 def tree(root: Path) -> list[Job]:
@@ -48,14 +72,20 @@ def tree(root: Path) -> list[Job]:
 SCRIPT = """
 import os, signal, sys
 from admit.lock.hashing import Job
-from admit.lock.workers import _can_fork, _read_here, _read_in_children, batches, joined
+from admit.lock.workers import AS_EXPECTED, Work, _can_fork, _read_here, _read_in_children, batches_of
+how = sys.argv[1]
 names = {folder: sorted(os.fsencode(name) for name in os.listdir(folder)) for folder in ("a", "b/c", "d")}
-jobs = [Job(folder.encode(), [*each, b"none"]) for folder, each in names.items()]
-parts = batches(jobs)
-root = os.open(".", os.O_RDONLY)
-if sys.argv[1] == "kill":
+odd = {b"pipe"} if how == "expecting" else set()
+jobs = [Job(folder.encode(), [name for name in each if name not in odd]) for folder, each in names.items()]
+work = Work(os.open(".", os.O_RDONLY), batches_of(jobs), b"")
+if how == "expecting":
+    text = b"".join(read.text for _, read in _read_here(work))
+    work = work._replace(expected=text.replace(b"d/005", b"d/xxx"))
+here = dict(_read_here(work))
+assert {read.text is AS_EXPECTED for read in here.values()} == {how == "expecting", False}
+if how == "kill":
     children = f"/proc/{os.getpid()}/task/{os.getpid()}/children"
-    reads = _read_in_children(root, parts)
+    reads = _read_in_children(work)
     found = dict([next(reads)])
     with open(children) as file:
         for pid in file.read().split():
@@ -65,8 +95,8 @@ if sys.argv[1] == "kill":
         found[index] = read
 else:
     assert _can_fork()
-    found = dict(_read_in_children(root, parts))
-assert joined(found[i] for i in range(len(parts))) == joined(r for _, r in _read_here(root, parts)), "different"
+    found = dict(_read_in_children(work))
+assert found == here, "different"
 try:
     os.waitpid(-1, os.WNOHANG)
 except ChildProcessError:
@@ -75,7 +105,14 @@ except ChildProcessError:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux only")
-@pytest.mark.parametrize("how", [pytest.param("", id="all live"), pytest.param("kill", id="all killed on the way")])
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param("", id="all live"),
+        pytest.param("expecting", id="expecting nearly all"),
+        pytest.param("kill", id="all killed on the way"),
+    ],
+)
 def test_forked_children_read_what_one_process_reads(tmp_path: Path, how: str) -> None:
     """In a process of its own, since one with threads does not fork."""
     tree(tmp_path)
@@ -85,23 +122,47 @@ def test_forked_children_read_what_one_process_reads(tmp_path: Path, how: str) -
     assert (ran.stdout, ran.stderr) == ("same, and nobody left behind\n", "")
 
 
-def test_threads_read_what_one_process_reads(tmp_path: Path) -> None:
-    parts = batches(tree(tmp_path))
-    root_fd = os.open(tmp_path, os.O_RDONLY)
-    try:
-        assert dict(_read_in_threads(root_fd, parts)) == dict(_read_here(root_fd, parts))
-    finally:
-        os.close(root_fd)
+@pytest.fixture
+def root_fd(tmp_path: Path) -> Iterator[int]:
+    fd = os.open(tmp_path, os.O_RDONLY)
+    yield fd
+    os.close(fd)
 
 
-def test_an_error_in_a_thread_reaches_the_caller(tmp_path: Path) -> None:
-    broken = [[Job(b"", [b"x"])], [Job(b"", [None])]]  # type: ignore[list-item]
-    root_fd = os.open(tmp_path, os.O_RDONLY)
-    try:
-        with pytest.raises(TypeError):
-            list(_read_in_threads(root_fd, broken))
-    finally:
-        os.close(root_fd)
+def test_threads_read_what_one_process_reads(tmp_path: Path, root_fd: int) -> None:
+    work = Work(root_fd, batches_of(tree(tmp_path)), b"")
+    assert dict(_read_in_threads(work)) == dict(_read_here(work))
+
+
+def test_an_error_in_a_thread_reaches_the_caller(root_fd: int) -> None:
+    broken = Batch([Job(b"", [None])], 0, 0)  # type: ignore[list-item]
+    with pytest.raises(TypeError):
+        list(_read_in_threads(Work(root_fd, [broken], b"")))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param(lambda text: text, id="nothing"),
+        pytest.param(lambda text: b"", id="nothing expected"),
+        pytest.param(lambda text: text.replace(b"a/005", b"a/xxx"), id="one name"),
+        pytest.param(lambda text: text + b"more", id="more at the end"),
+        pytest.param(lambda text: text[:-9], id="less at the end"),
+        pytest.param(lambda text: b"x" + text, id="everything later"),
+        pytest.param(lambda text: text.swapcase(), id="everything"),
+    ],
+)
+def test_what_is_expected_changes_nothing(tmp_path: Path, wrong: Callable[[bytes], bytes]) -> None:
+    jobs = [job._replace(names=job.names[:-2]) for job in tree(tmp_path)]
+    read = read_all(os.fsencode(tmp_path), jobs)
+    assert read.files == 270
+    assert read_all(os.fsencode(tmp_path), jobs, expected=wrong(read.text)) == read
+
+
+def test_what_is_expected_changes_nothing_where_files_cannot_be_read(tmp_path: Path) -> None:
+    jobs = tree(tmp_path)
+    read = read_all(os.fsencode(tmp_path), jobs)
+    assert read_all(os.fsencode(tmp_path), jobs, expected=read.text) == read
 
 
 def test_the_way_fits_the_files(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def check(
     walked = walk(top, globs, hidden=[os.fsencode(text.manifest_name), os.fsencode(text.lock_name)])
     jobs = [Job(folder.path, folder.names) for folder in walked.folders]
     if fast_cache is None:
-        read = read_all(top, jobs, progress=progress)
+        read = read_all(top, jobs, expected=text.manifest, progress=progress)
     else:
         from admit.lock.statcache import read_with_cache
 

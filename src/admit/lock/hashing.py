@@ -66,9 +66,10 @@ class Job(NamedTuple):
     names: list[bytes]
     reports_all: bool = False
 
-    def path(self, at: int) -> bytes:
-        """Return the path of one name."""
-        return self.folder + b"/" + self.names[at] if self.folder else self.names[at]
+    @property
+    def prefix(self) -> bytes:
+        """Return what stands before each name in its path."""
+        return self.folder + b"/" if self.folder else b""
 
 
 def read_job(root_fd: int, job: Job, buffer: memoryview, *, clock: Callable[[], int] = time.time_ns) -> Read:
@@ -81,31 +82,32 @@ def read_job(root_fd: int, job: Job, buffer: memoryview, *, clock: Callable[[], 
         buffer: to read into, from `new_buffer`, used again and again.
         clock: nanoseconds on the clock that file times come from.
     """
-    names = job.names
-    paths = [job.folder + b"/" + name for name in names] if job.folder else names
+    names, prefix = job.names, job.prefix
+    every = range(len(names))
     try:
         folder_fd = _open_beneath(root_fd, job.folder)
     except OSError as error:
-        return NOTHING_READ._replace(odd=[_failed(path, error) for path in paths])
+        return NOTHING_READ._replace(odd=[_failed(prefix + name, error) for name in names])
     try:
-        digests, total, executable, again = [_NO_DIGEST] * len(names), 0, list[int](), list(range(len(names)))
+        digests, total, executable, again = [_NO_DIGEST] * len(names), 0, list[int](), list(every)
         if not job.reports_all:
             started = clock()
             settled = _read_settled(folder_fd, names, buffer, started - SETTLED_NS)
             if clock() >= started:  # else it was set back, and what changed since then may carry an older time
                 digests, total, executable, again = settled
-        seen = {at: observe(folder_fd, names[at], paths[at], buffer) for at in again}
+        seen = {at: observe(folder_fd, names[at], prefix + names[at], buffer) for at in again}
     finally:
         os.close(folder_fd)
+    paths = [prefix + names[at] for at in executable]
     if not seen:
-        text = manifest_lines(paths, digests)
-        return Read(text, len(paths), total, [paths[at] for at in executable], [])
-    kept = [at for at in range(len(paths)) if at not in seen or seen[at].outcome == "read"]
+        return Read(manifest_lines(prefix, names, digests), len(names), total, paths, [])
+    kept = [at for at in every if at not in seen or seen[at].outcome == "read"]
+    each = [seen[at].digest if at in seen else digests[at] for at in kept]
     return Read(
-        manifest_lines([paths[at] for at in kept], [seen[at].digest if at in seen else digests[at] for at in kept]),
+        manifest_lines(prefix, [names[at] for at in kept], each),
         len(kept),
         total + sum(one.size for one in seen.values()),
-        [*(paths[at] for at in executable), *(one.path for one in seen.values() if one.is_executable)],
+        [*paths, *(one.path for one in seen.values() if one.is_executable)],
         [one for one in seen.values() if job.reports_all or one.is_odd],
     )
 

@@ -116,17 +116,18 @@ def _unescaped(letter: bytes, where: str) -> bytes:
 def manifest_text(manifest: Mapping[bytes, bytes]) -> bytes:
     """Return the one text of a manifest: sorted by the bytes of the paths, LF, text mode, GNU escapes (contract L1)."""
     paths = sorted(manifest)
-    return manifest_lines(paths, [manifest[path] for path in paths])
+    return manifest_lines(b"", paths, [manifest[path] for path in paths])
 
 
-def manifest_lines(paths: list[bytes], digests: list[bytes]) -> bytes:
-    """Return the lines of some paths, in their order."""
+def manifest_lines(prefix: bytes, names: list[bytes], digests: list[bytes]) -> bytes:
+    """Return the lines of some names behind one prefix (a folder with its slash, or nothing), in their order."""
     digits = b"".join(digests).hex().encode("ascii")
     hexes = [digits[at : at + 64] for at in range(0, len(digits), 64)]
-    text = b"".join(chain.from_iterable(zip(hexes, repeat(b"  "), paths, repeat(b"\n"))))
-    if b"\\" in text or b"\r" in text or text.count(b"\n") != len(paths) or b"  -\n" in text:
-        return b"".join(map(_line, hexes, paths))
-    return text
+    text = b"".join(chain.from_iterable(zip(hexes, repeat(b"  " + prefix), names, repeat(b"\n"))))
+    is_plain = b"\\" not in text and b"\r" not in text and b"\n" not in b"".join([prefix, *names])
+    if is_plain and (prefix or b"-" not in names):
+        return text
+    return b"".join(map(_line, hexes, [prefix + name for name in names]))
 
 
 def _line(digits: bytes, path: bytes) -> bytes:

@@ -114,8 +114,8 @@ def read_with_cache(root: bytes, jobs: Sequence[Job], path: str, *, progress: Pr
     total = 0
     for job in jobs:
         left = []
-        for at, name in enumerate(job.names):
-            file = job.path(at)
+        for name in job.names:
+            file = job.prefix + name
             entry = known.get(file)
             seen = current(root, file, entry) if entry is not None else None
             if entry is None or seen is None:

@@ -14,7 +14,7 @@ import select
 import signal
 import struct
 import sys
-from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from admit.errors import InputError
 from admit.lock.hashing import new_buffer, read_job
@@ -35,6 +35,12 @@ MANY_FILES: Final = 2048
 """With fewer files than this, their sizes say whether more than one worker pays."""
 LARGE_BYTES: Final = 1 << 24
 
+_LINE_BYTES: Final = 64 + 2 + 1
+"""What a line of a manifest has beside the path: the digest, two spaces, the end."""
+
+AS_EXPECTED: Final = b"as expected"
+"""This very object in the place of a text says that the text is the expected one."""
+
 _INDEX: Final = struct.Struct("=I")
 _PER_CORE: Final = 4
 """Processes a core: on a cold disk most of them wait. Each costs a few milliseconds, whether there is waiting or
@@ -51,50 +57,95 @@ def _children() -> int:
     return max(cores(), min(_MOST, _PER_CORE * cores()))
 
 
-def batches(jobs: Sequence[Job]) -> list[list[Job]]:
-    """Return the same files, in the same order, in batches small enough to be shared out evenly."""
+class Batch(NamedTuple):
+    """Files that one worker reads at a time; `start` and `end` say where their lines stand in the expected manifest."""
+
+    jobs: list[Job]
+    start: int
+    end: int
+
+    @property
+    def files(self) -> int:
+        """Return how many there are."""
+        return sum(len(job.names) for job in self.jobs)
+
+
+class Work(NamedTuple):
+    """Everything to read beneath a root, and the manifest that it should make (empty if there is none to expect)."""
+
+    root_fd: int
+    batches: list[Batch]
+    expected: bytes
+
+
+def batches_of(jobs: Sequence[Job]) -> list[Batch]:
+    """Return the same files, in the same order, in batches small enough to be shared out evenly.
+
+    Where their lines stand is right if no name needs escaping; elsewhere nothing will fit there, which costs time only.
+    """
     files = sum(len(job.names) for job in jobs)
     size = max(1, min(BATCH_FILES, files // (8 * _children())))
-    made: list[list[Job]] = []
+    shares: list[list[Job]] = []
     room = 0
     for job in jobs:
         at = 0
         while at < len(job.names):
             if room == 0:
-                made.append([])
+                shares.append([])
                 room = size
             names = job.names[at : at + room]
-            made[-1].append(job._replace(names=names))
+            shares[-1].append(job._replace(names=names))
             at, room = at + len(names), room - len(names)
+    made = []
+    end = 0
+    for share in shares:
+        start = end
+        end += sum(len(job.names) * (len(job.prefix) + _LINE_BYTES) + sum(map(len, job.names)) for job in share)
+        made.append(Batch(share, start, end))
     return made
 
 
-def read_all(root: bytes, jobs: Sequence[Job], *, progress: Progress | None = None) -> Read:
+def read_all(root: bytes, jobs: Sequence[Job], *, expected: bytes = b"", progress: Progress | None = None) -> Read:
     """Return what reading every file of some jobs gave, in the order of the jobs.
 
     Memory does not grow with the size of the files: a worker holds `BUFFER_BYTES` and one batch.
 
+    Args:
+        root: the repository's root.
+        jobs: the files.
+        expected: the manifest that they should make; it changes nothing but how much workers have to tell.
+        progress: called now and then.
+
     Raises:
         InputError: the root cannot be opened.
     """
-    parts = batches(jobs)
-    files = sum(len(job.names) for job in jobs)
-    reads: dict[int, Read] = {}
-    looked_at = total = 0
     try:
         root_fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         raise InputError(os.fsdecode(root), f"cannot be opened: {error.strerror}", do="name the root") from error
     try:
-        for index, read in _READ[_way(root, jobs)](root_fd, parts):
+        work = Work(root_fd, batches_of(jobs), expected)
+        files = sum(batch.files for batch in work.batches)
+        reads: dict[int, Read] = {}
+        looked_at = total = 0
+        for index, read in _READ[_way(root, jobs)](work):
             reads[index] = read
             if progress is not None:
-                looked_at += sum(len(job.names) for job in parts[index])
+                looked_at += work.batches[index].files
                 total += read.total_bytes
                 progress(looked_at, files, total)
     finally:
         os.close(root_fd)
-    return joined(reads[index] for index in range(len(parts)))
+    return _put_together(work, [reads[index] for index in range(len(reads))])
+
+
+def _put_together(work: Work, reads: list[Read]) -> Read:
+    """Return one reading; the text of a worker that read what was expected is taken from there."""
+    if all(read.text is AS_EXPECTED for read in reads) and work.batches and work.batches[-1].end == len(work.expected):
+        return joined(reads)._replace(text=work.expected)  # most checks end here, without a copy of the text
+    told = zip(reads, work.batches, strict=True)
+    texts = [work.expected[batch.start : batch.end] if read.text is AS_EXPECTED else read.text for read, batch in told]
+    return joined(reads)._replace(text=b"".join(texts))
 
 
 def _way(root: bytes, jobs: Sequence[Job]) -> Way:
@@ -109,23 +160,27 @@ def _way(root: bytes, jobs: Sequence[Job]) -> Way:
         return "children" if _can_fork() else "threads"
     size = 0
     for job in jobs:
-        for at in range(len(job.names)):
+        for name in job.names:
             try:
-                size += os.lstat(os.path.join(root, job.path(at))).st_size
+                size += os.lstat(os.path.join(root, job.prefix + name)).st_size
             except OSError:
                 continue  # whoever reads it says why
     return "threads" if size >= LARGE_BYTES else "here"
 
 
-def _read_here(root_fd: int, parts: list[list[Job]]) -> Iterator[tuple[int, Read]]:
+def _read_here(work: Work) -> Iterator[tuple[int, Read]]:
     """Yield each batch's number and reading."""
     buffer = new_buffer()
-    for index, part in enumerate(parts):
-        yield index, _read_batch(root_fd, part, buffer)
+    for index in range(len(work.batches)):
+        yield index, _read_batch(work, index, buffer)
 
 
-def _read_batch(root_fd: int, jobs: list[Job], buffer: memoryview) -> Read:
-    return joined(read_job(root_fd, job, buffer) for job in jobs)
+def _read_batch(work: Work, index: int, buffer: memoryview) -> Read:
+    """Return what reading a batch gave, its text replaced by a mark if it is the expected one."""
+    batch = work.batches[index]
+    read = joined(read_job(work.root_fd, job, buffer) for job in batch.jobs)
+    is_expected = len(read.text) == batch.end - batch.start and work.expected.startswith(read.text, batch.start)
+    return read._replace(text=AS_EXPECTED) if is_expected else read
 
 
 def _can_fork() -> bool:
@@ -138,30 +193,30 @@ def _can_fork() -> bool:
         return False
 
 
-def _read_in_threads(root_fd: int, parts: list[list[Job]]) -> Iterator[tuple[int, Read]]:
+def _read_in_threads(work: Work) -> Iterator[tuple[int, Read]]:
     """Yield each batch's number and reading, in any order, from a thread a core."""
     from collections import deque
     from queue import SimpleQueue
     from threading import Thread
 
-    turns = deque(range(len(parts)))
+    turns = deque(range(len(work.batches)))
     done: SimpleQueue[tuple[int, Read] | BaseException] = SimpleQueue()
 
-    def work() -> None:
+    def serve() -> None:
         try:
             buffer = new_buffer()
             with contextlib.suppress(IndexError):  # no turn is left
                 while True:
                     index = turns.popleft()
-                    done.put((index, _read_batch(root_fd, parts[index], buffer)))
+                    done.put((index, _read_batch(work, index, buffer)))
         except BaseException as error:  # noqa: BLE001 - raised again where it can be caught
             done.put(error)
 
-    threads = [Thread(target=work, daemon=True) for _ in range(cores())]
+    threads = [Thread(target=serve, daemon=True) for _ in range(cores())]
     try:
         for thread in threads:
             thread.start()
-        for _ in parts:
+        for _ in work.batches:
             read = done.get()
             if isinstance(read, BaseException):
                 raise read
@@ -172,17 +227,17 @@ def _read_in_threads(root_fd: int, parts: list[list[Job]]) -> Iterator[tuple[int
             thread.join()
 
 
-def _read_in_children(root_fd: int, parts: list[list[Job]]) -> Iterator[tuple[int, Read]]:
+def _read_in_children(work: Work) -> Iterator[tuple[int, Read]]:
     """Yield each batch's number and reading, in any order, from forked children.
 
     What a child that died has left, this process reads itself.
     """
-    left = set(range(len(parts)))
-    turns = _turns(len(parts))
+    left = set(range(len(work.batches)))
+    turns = _turns(len(work.batches))
     children: dict[int, int] = {}
     try:
-        for _ in range(min(_children(), len(parts))):
-            _start_child(root_fd, parts, turns, children)
+        for _ in range(min(_children(), len(work.batches))):
+            _start_child(work, turns, children)
         for index, read in _received(children):
             if index in left:  # where a position is not moved in one step, two children may read one batch: once counts
                 left.remove(index)
@@ -192,10 +247,10 @@ def _read_in_children(root_fd: int, parts: list[list[Job]]) -> Iterator[tuple[in
         os.close(turns)
     buffer = new_buffer()
     for index in sorted(left):
-        yield index, _read_batch(root_fd, parts[index], buffer)
+        yield index, _read_batch(work, index, buffer)
 
 
-def _start_child(root_fd: int, parts: list[list[Job]], turns: int, children: dict[int, int]) -> None:
+def _start_child(work: Work, turns: int, children: dict[int, int]) -> None:
     """Fork one child and add it under the pipe that it writes to; without room for more processes, do not."""
     out, into = os.pipe()
     try:
@@ -205,7 +260,7 @@ def _start_child(root_fd: int, parts: list[list[Job]], turns: int, children: dic
         os.close(into)
         return
     if pid == 0:
-        _serve(root_fd, parts, turns, into)
+        _serve(work, turns, into)
     os.close(into)
     children[out] = pid
 
@@ -222,7 +277,7 @@ def _turns(number: int) -> int:
     return fd
 
 
-def _serve(root_fd: int, parts: list[list[Job]], turns: int, into: int) -> NoReturn:
+def _serve(work: Work, turns: int, into: int) -> NoReturn:
     """Read batches until none is left, then end this process without running anything that it inherited."""
     try:
         gc.disable()  # a collection would copy the memory that is shared with the parent
@@ -231,8 +286,9 @@ def _serve(root_fd: int, parts: list[list[Job]], turns: int, into: int) -> NoRet
         buffer = new_buffer()
         while len(turn := os.read(turns, _INDEX.size)) == _INDEX.size:
             (index,) = _INDEX.unpack(turn)
-            text, files, total, executable, odd = _read_batch(root_fd, parts[index], buffer)
-            message = marshal.dumps((index, text, files, total, executable, [tuple(seen) for seen in odd]))
+            text, files, total, executable, odd = _read_batch(work, index, buffer)
+            told = None if text is AS_EXPECTED else text
+            message = marshal.dumps((index, told, files, total, executable, [tuple(seen) for seen in odd]))
             _write_all(into, _INDEX.pack(len(message)) + message)
         os._exit(0)
     finally:
@@ -271,7 +327,8 @@ def _messages(text: bytearray) -> Iterator[tuple[int, Read]]:
         if len(text) < end:
             break
         message = bytes(text[at + _INDEX.size : end])
-        index, lines, files, total, executable, odd = marshal.loads(message)  # noqa: S302 - our own child wrote it
+        index, told, files, total, executable, odd = marshal.loads(message)  # noqa: S302 - our own child wrote it
+        lines = AS_EXPECTED if told is None else told
         yield index, Read(lines, files, total, executable, [Observed(*seen) for seen in odd])
         at = end
     del text[:at]
@@ -285,7 +342,7 @@ def _end(children: dict[int, int]) -> None:
             os.waitpid(pid, 0)
 
 
-_READ: Final[dict[Way, Callable[[int, list[list[Job]]], Iterator[tuple[int, Read]]]]] = {
+_READ: Final[dict[Way, Callable[[Work], Iterator[tuple[int, Read]]]]] = {
     "here": _read_here,
     "threads": _read_in_threads,
     "children": _read_in_children,
