@@ -23,6 +23,7 @@ from admit.lock.workers import (
     _read_here,
     _read_in_threads,
     _way,
+    _would_wait,
     batches_of,
     read_all,
 )
@@ -175,6 +176,20 @@ def test_the_way_fits_the_files(tmp_path: Path) -> None:
     assert _way(root, [Job(b"", [b"small", b"none"])]) == "here"
     assert _way(root, [Job(b"", [b"large", b"none"])]) == ("threads" if several else "here")
     assert _way(root, many) in (("threads", "children") if several else ("here",))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asked on Linux only")
+def test_whether_a_file_is_in_memory_is_known(tmp_path: Path, root_fd: int) -> None:
+    (tmp_path / "x").write_bytes(b"x" * 4096)
+    assert not _would_wait(root_fd, b"x")
+    assert not _would_wait(root_fd, b"none")
+    with open(tmp_path / "x", "rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    kind = subprocess.run(["stat", "-f", "-c", "%T", tmp_path], capture_output=True, text=True, check=True).stdout
+    if kind.strip() not in ("ext2/ext3", "xfs", "btrfs"):
+        pytest.skip("this file system may keep it in memory all the same")
+    assert _would_wait(root_fd, b"x")
 
 
 def test_progress_ends_with_everything(tmp_path: Path) -> None:

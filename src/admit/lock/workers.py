@@ -43,9 +43,11 @@ AS_EXPECTED: Final = b"as expected"
 
 _INDEX: Final = struct.Struct("=I")
 _PER_CORE: Final = 4
-"""Processes a core: on a cold disk most of them wait. Each costs a few milliseconds, whether there is waiting or
-not."""
 _MOST: Final = 16
+"""Processes a core, and at most, where files have to come from a disk: most of them wait then. Otherwise one a core."""
+
+_PROBES: Final = 16
+"""How many files are asked whether they are in memory; half a millisecond."""
 
 
 def cores() -> int:
@@ -53,7 +55,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _children() -> int:
+def _most_children() -> int:
     return max(cores(), min(_MOST, _PER_CORE * cores()))
 
 
@@ -84,7 +86,7 @@ def batches_of(jobs: Sequence[Job]) -> list[Batch]:
     Where their lines stand is right if no name needs escaping; elsewhere nothing will fit there, which costs time only.
     """
     files = sum(len(job.names) for job in jobs)
-    size = max(1, min(BATCH_FILES, files // (8 * _children())))
+    size = max(1, min(BATCH_FILES, files // (8 * _most_children())))
     shares: list[list[Job]] = []
     room = 0
     for job in jobs:
@@ -236,7 +238,8 @@ def _read_in_children(work: Work) -> Iterator[tuple[int, Read]]:
     turns = _turns(len(work.batches))
     children: dict[int, int] = {}
     try:
-        for _ in range(min(_children(), len(work.batches))):
+        wanted = cores() if _is_in_memory(work) else _most_children()
+        for _ in range(min(wanted, len(work.batches))):
             _start_child(work, turns, children)
         for index, read in _received(children):
             if index in left:  # where a position is not moved in one step, two children may read one batch: once counts
@@ -248,6 +251,29 @@ def _read_in_children(work: Work) -> Iterator[tuple[int, Read]]:
     buffer = new_buffer()
     for index in sorted(left):
         yield index, _read_batch(work, index, buffer)
+
+
+def _is_in_memory(work: Work) -> bool:
+    """Return whether most of some files, here and there among all, can be read without waiting for a disk."""
+    step = max(1, len(work.batches) // _PROBES)
+    jobs = [batch.jobs[0] for batch in work.batches[::step]]
+    waits = [_would_wait(work.root_fd, job.prefix + job.names[0]) for job in jobs]
+    return sum(waits) * 4 <= len(waits)
+
+
+def _would_wait(root_fd: int, path: bytes) -> bool:
+    """Return whether a file's first bytes would have to come from a disk; no where that cannot be asked."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW, dir_fd=root_fd)
+    except OSError:
+        return False
+    try:
+        os.preadv(fd, [bytearray(1)], 0, os.RWF_NOWAIT)
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
+    finally:
+        os.close(fd)
+    return False
 
 
 def _start_child(work: Work, turns: int, children: dict[int, int]) -> None:
