@@ -123,9 +123,15 @@ class Project:
         env: dict[str, str] | None = None,
     ) -> Session:
         """Run pytest once; `context` is what a launcher wrote."""
+        return self.run_command(self.command(*args, plugins=plugins), context=context, env=env)
+
+    def run_command(
+        self, command: list[str], *, context: RunContext | None = None, env: dict[str, str] | None = None
+    ) -> Session:
+        """Run a whole command once; `context` is what a launcher wrote."""
         write_context(self.folder / "context.json", context or a_context())
         done = subprocess.run(
-            self.command(*args, plugins=plugins),
+            command,
             cwd=self.root,
             env=self.environment(**(env or {})),
             capture_output=True,

@@ -282,7 +282,7 @@ def test_an_error_of_the_recorder_leaves_the_documents_open_and_the_tests_alone(
 @pytest.mark.parametrize(
     "hook",
     [
-        pytest.param("pytest_plugin.observer.reading_of", id="reading-a-report"),
+        pytest.param("pytest_plugin.calls.reading_of", id="reading-a-report"),
         pytest.param("pytest_plugin.observer.name_of", id="collecting"),
         pytest.param("pytest_plugin.recorder.session_ended", id="ending"),
         pytest.param("pytest_plugin.recorder.Documents", id="opening"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -168,3 +169,36 @@ def test_the_plugin_lives_with_warnings_as_errors(project: Project) -> None:
     assert session.exit_code == 0, session.stdout + session.stderr
     assert session.stderr == ""
     assert session.node(GATE, "test_a.py::test_p")["check"] == "pass"
+
+
+@pytest.mark.parametrize(
+    "plugins", [("admit",), ("no:admit", "admit.pytest_plugin")], ids=["by-entry-point", "by-module"]
+)
+def test_the_pin_holds_where_plugins_are_loaded_automatically(project: Project, plugins: tuple[str, ...]) -> None:
+    # then pytest's assertion rewriter claims Hypothesis, because that is a plugin's package too
+    project.write("test_a.py", DRAWS)
+    named = [part for plugin in plugins for part in ("-p", plugin)]
+    unwanted = [part for name in ("rerunfailures", "flaky", "asyncio") for part in ("-p", f"no:{name}")]
+    write = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "", "CI": "true"}
+    session = project.run_command(
+        [sys.executable, "-m", "pytest", *named, *unwanted, f"--admit={project.folder}"], env=write
+    )
+    record = session.node(GATE, "test_a.py::test_p")
+    assert (record["fixture_lock"], record["seed"], record["examples"]["max"]) == ("match", 0, 25)
+
+
+def test_the_pin_holds_where_a_conftest_puts_an_import_hook_in_front(project: Project) -> None:
+    project.write(
+        "conftest.py",
+        """
+        import importlib.machinery, sys
+        class Greedy:
+            @staticmethod
+            def find_spec(name, path=None, target=None):
+                return importlib.machinery.PathFinder.find_spec(name, path, target)
+        sys.meta_path.insert(0, Greedy)
+        """,
+    )
+    project.write("test_a.py", DRAWS)
+    record = project.run("-q", plugins=HYPOTHESIS, env={"CI": "true"}).node(GATE, "test_a.py::test_p")
+    assert (record["fixture_lock"], record["seed"], record["examples"]["max"]) == ("match", 0, 25)

@@ -203,7 +203,7 @@ def test_a_session_that_stops_at_the_first_failure_is_interrupted(project: Proje
 
 
 def test_a_bug_in_a_workers_observer_never_looks_like_a_clean_run(project: Project) -> None:
-    project.write("conftest.py", "import admit.pytest_plugin.observer as module\nmodule.reading_of = None\n")
+    project.write("conftest.py", "import admit.pytest_plugin.calls as module\nmodule.reading_of = None\n")
     project.write("test_a.py", "def test_a(): assert 0\n")
     session = project.run("-q", "-n1", plugins=XDIST)
     assert session.exit_code == 1

@@ -6,7 +6,14 @@ where the option is given.
 
 from __future__ import annotations
 
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 __all__ = ["pytest_addoption", "pytest_configure", "pytest_load_initial_conftests"]
 
@@ -37,10 +44,25 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _call(name: str, config: pytest.Config) -> None:
     try:
-        from admit.pytest_plugin import activation
+        with _as_compiled():
+            from admit.pytest_plugin import activation
 
-        getattr(activation, name)(config)
+            getattr(activation, name)(config)
     except Exception as error:  # noqa: BLE001 - a pytest too old, say: it must not stop the user's tests, nor look clean
-        import sys
-
         sys.stderr.write(f"admit: nothing is recorded, the gates count as not run: {type(error).__name__}: {error}\n")
+
+
+@contextmanager
+def _as_compiled() -> Generator[None, None, None]:
+    # pytest rewrites the asserts of every plugin's package, and compiles it anew on each run where its cache cannot be
+    # written; ours are none of a test's, so its modules are imported as they were compiled when they were installed
+    before = list(sys.meta_path)
+    hooks = [finder for finder in before if type(finder).__name__ == "AssertionRewritingHook"]
+    sys.meta_path[:] = [finder for finder in before if finder not in hooks]
+    try:
+        yield
+    finally:
+        now = list(sys.meta_path)
+        # in the order of before, without what left meanwhile; what came meanwhile comes first
+        kept = [finder for finder in before if finder in now or finder in hooks]
+        sys.meta_path[:] = [finder for finder in now if finder not in before] + kept

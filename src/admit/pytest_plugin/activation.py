@@ -11,12 +11,16 @@ import pytest
 
 from admit.errors import AdmitError, UsageError
 from admit.pytest_plugin import terms as terms_of_run
+from admit.pytest_plugin.calls import Calls, WorkerCalls
 from admit.pytest_plugin.hypothesis_pin import Pin
 from admit.pytest_plugin.observer import Observer
 from admit.pytest_plugin.terms import VARIABLE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from admit.core.context import RunContext
+    from admit.pytest_plugin.collection import Collection
     from admit.pytest_plugin.terms import Terms
 
 _PIN: Final = pytest.StashKey[Pin]()
@@ -55,16 +59,15 @@ def _record(config: pytest.Config) -> None:
 
     terms = terms_of_run.terms_of(context, os.getpid())
     folder = _absolute(config, folder)
-    recorder = Recorder(folder, context, terms)
+    calls = Calls()
+    recorder = Recorder(folder, context, terms, calls)
     config.pluginmanager.register(recorder, "admit-recorder")
-    if config.pluginmanager.hasplugin("xdist"):
+    if config.getoption("dist", "no") != "no":
         from admit.pytest_plugin.xdist import Controller
 
         config.pluginmanager.register(Controller(recorder, terms, folder), "admit-controller")
-    observer = Observer(
-        terms, config.rootpath, collected=recorder.collected, pin=_pin(config, terms), broken=recorder.broken
-    )
-    config.pluginmanager.register(observer, "admit-observer")
+    else:
+        _observe(config, terms, calls, collected=recorder.collected, broken=recorder.broken)
 
 
 def _observe_in_worker(config: pytest.Config, worker: dict[str, Any]) -> None:
@@ -75,7 +78,20 @@ def _observe_in_worker(config: pytest.Config, worker: dict[str, Any]) -> None:
     if told is None or terms is None:
         return  # a worker of a session that does not record
     file = WorkerFile(told["file"])
-    observer = Observer(terms, config.rootpath, collected=file.collected, pin=_pin(config, terms), broken=file.broken)
+    _observe(config, terms, WorkerCalls(file.broken), collected=file.collected, broken=file.broken)
+
+
+def _observe(
+    config: pytest.Config,
+    terms: Terms,
+    calls: Calls,
+    *,
+    collected: Callable[[Collection], None],
+    broken: Callable[[BaseException], None],
+) -> None:
+    pin = _pin(config, terms)
+    observer = Observer(terms, config.rootpath, pin=pin, calls=calls, collected=collected, broken=broken)
+    config.pluginmanager.register(calls, "admit-calls")
     config.pluginmanager.register(observer, "admit-observer")
 
 

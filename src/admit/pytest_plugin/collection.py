@@ -66,11 +66,12 @@ class Classifier:
 
     def is_property(self, item: pytest.Item) -> bool:
         """Return whether a test is a property test. Hypothesis is never imported for it."""
-        return (
-            is_hypothesis_item(item)
-            or any(item.get_closest_marker(name) is not None for name in self._terms.markers)
-            or (bool(self._terms.paths) and self._is_property_path(os.fspath(item.path)))
-        )
+        if is_hypothesis_item(item):
+            return True
+        terms = self._terms
+        if terms.markers and any(item.get_closest_marker(name) is not None for name in terms.markers):
+            return True
+        return bool(terms.paths) and self._is_property_path(os.fspath(item.path))
 
     def _is_property_path(self, path: str) -> bool:
         known = self._paths.get(path)
@@ -83,12 +84,14 @@ class Classifier:
 def is_hypothesis_item(item: pytest.Item) -> bool:
     """Return whether a test is Hypothesis' own, or one on which its decorators were misused."""
     hypothesis: Any = sys.modules.get("hypothesis")
+    if hypothesis is None:
+        return False
     obj = getattr(item, "obj", None)  # a doctest may have none
-    if hypothesis is None or obj is None:
+    if obj is None:
         return False
     return hypothesis.is_hypothesis_test(obj) is True or any(getattr(obj, name, None) for name in _MISUSED)
 
 
 def name_of(item: pytest.Item, originals: Mapping[int, str]) -> str:
     """Return a node id as it was before a plugin (xdist's load groups) appended to it."""
-    return clean(originals.get(id(item), item.nodeid))
+    return clean(originals.get(id(item)) or item.nodeid if originals else item.nodeid)

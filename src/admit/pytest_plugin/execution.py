@@ -33,13 +33,19 @@ class Execution:
     that its tear-down ends the node; `worst` is the worst reading of all attempts.
     """
 
-    __slots__ = ("attempts", "bits", "has_passed", "is_answered", "is_superseded", "property_run", "worst")
+    # defaults of the class: nearly every execution is three passes, and most of these are never changed
+    bits = 0
+    attempts = 0
+    has_passed = False
+    is_answered = False
+    is_superseded = False
+    worst: Reading | None = None
+    property_run: PropertyRun | None = None
 
-    def __init__(self) -> None:
-        self.bits = self.attempts = 0
-        self.has_passed = self.is_answered = self.is_superseded = False
-        self.worst: Reading | None = None
-        self.property_run: PropertyRun | None = None
+    def resume(self, bits: int) -> None:
+        """Take over phases that plainly passed before there was anything else to say of the node."""
+        self.bits |= bits
+        self.attempts += bits & SETUP
 
     def passed(self, when: str) -> bool:
         """Take a phase that plainly passed; return whether the node is done."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from admit.pytest_plugin.import_watch import after_import
+from admit.pytest_plugin.import_watch import ImportWatch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pytest
 
     from admit.pytest_plugin.property_watch import PropertyWatch
-    from admit.pytest_plugin.reading import PropertyRun
     from admit.pytest_plugin.terms import Terms
 
 PROFILE: Final = "admit"
@@ -42,21 +43,18 @@ class Pin:
         self.terms = terms
         self.problems: list[str] = []
         self.profile: Any = None
-        self._watch: PropertyWatch | None = None
+        self._import_watch = ImportWatch("hypothesis", self.apply)
 
     def arm(self) -> None:
         """Pin now if Hypothesis is there, else as soon as somebody imports it."""
         if "hypothesis" in sys.modules:
             self.apply()
         else:
-            after_import("hypothesis", self.apply)
+            self._import_watch.keep_first()
 
     def apply(self) -> None:
         """Register and load the profile, and force the seed; never raises into whoever imports Hypothesis."""
-        try:
-            self._apply()
-        except Exception as error:  # noqa: BLE001 - a Hypothesis of another shape; its properties count as drifted
-            self.problems.append(f"Hypothesis could not be pinned: {type(error).__name__}: {error}")
+        self._guarded(self._apply)
 
     def _apply(self) -> None:
         from hypothesis import core, settings
@@ -70,9 +68,15 @@ class Pin:
         vars(core)["global_force_seed"] = self.terms.seed
 
     def enforce(self) -> None:
-        """Bring the profile and the seed back if anybody loaded or set others."""
-        if self.profile is None:
-            return
+        """Bring the profile and the seed back if anybody loaded or set others; never raises."""
+        if self.profile is not None:
+            self._guarded(self._bring_back)
+        elif "hypothesis" not in sys.modules:
+            self._import_watch.keep_first()
+        elif not self.problems:
+            self.apply()  # somebody got at it past the watch; what was made before shows as drifted
+
+    def _bring_back(self) -> None:
         from hypothesis import core, settings
 
         if settings.default is not self.profile:
@@ -80,16 +84,19 @@ class Pin:
             settings.load_profile(PROFILE)
         vars(core)["global_force_seed"] = self.terms.seed
 
-    def watch(self, config: pytest.Config) -> None:
+    def _guarded(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except Exception as error:  # noqa: BLE001 - a Hypothesis of another shape; its properties count as drifted
+            self.problems.append(f"Hypothesis could not be pinned: {type(error).__name__}: {error}")
+
+    def watch(self, config: pytest.Config) -> PropertyWatch:
         """Watch Hypothesis tests while they run; a session without any is spared the hook."""
         from admit.pytest_plugin.property_watch import PropertyWatch
 
-        self._watch = PropertyWatch(self)
-        config.pluginmanager.register(self._watch, "admit-property-watch")
-
-    def run_of(self, item: pytest.Item) -> PropertyRun | None:
-        """Return what was in force and what ran, if a Hypothesis test's call has just ended."""
-        return None if self._watch is None else self._watch.run_of(item)
+        watch = PropertyWatch(self)
+        config.pluginmanager.register(watch, "admit-property-watch")
+        return watch
 
 
 def _fields(asked: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:

@@ -13,22 +13,35 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-def after_import(name: str, then: Callable[[], None]) -> None:
+class ImportWatch(MetaPathFinder):
     """Call `then` once, when module `name` has been executed and before whoever imports it goes on."""
-    sys.meta_path.insert(0, _Finder(name, then))
 
-
-class _Finder(MetaPathFinder):
     def __init__(self, name: str, then: Callable[[], None]) -> None:
         self._name, self._then = name, then
+        self._is_armed = True
+
+    def keep_first(self) -> None:
+        """Stand in front of every other finder, as long as the module was not imported: one that answers first wins.
+
+        pytest's assertion rewriter is one for the package of every plugin, and Hypothesis is one.
+        """
+        if self._is_armed and sys.meta_path[:1] != [self]:
+            self._leave()
+            sys.meta_path.insert(0, self)
+
+    def _leave(self) -> None:
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        """Return the module's spec with a loader that calls back, None for every other module."""
         del path, target
         if fullname != self._name:
             return None
-        sys.meta_path.remove(self)
+        self._is_armed = False
+        self._leave()
         spec = find_spec(fullname)
         if spec is not None and spec.loader is not None:
             spec.loader = _Loader(spec.loader, self._then)

@@ -66,6 +66,8 @@ def worse(a: Reading | None, b: Reading | None) -> Reading | None:
 def reading_of(report: Any, error: BaseException | None, *, is_property: bool) -> Reading | None:
     """Return what a report says, with the exception at hand; None for a plain pass (contract E8).
 
+    A superseded report (outcome `rerun`) is read like the failure that it was.
+
     Args:
         report: pytest's report of one phase of one node.
         error: what the phase raised, as pytest saw it, or None.
@@ -75,11 +77,7 @@ def reading_of(report: Any, error: BaseException | None, *, is_property: bool) -
         return _passed(report, error)
     if report.outcome == "skipped":
         return _skipped(report, error)
-    if error is not None and is_timeout(error):
-        return Reading("not_run", "timeout", line_of(error))
-    if report.when != "call" or error is None:
-        return bare_reading(report) if error is None else _broken_phase(report.when, line_of(error))
-    return _raised(error, is_property=is_property)
+    return bare_reading(report) if error is None else failure_of(report.when, error, is_property=is_property)
 
 
 def _passed(report: Any, error: BaseException | None) -> Reading | None:
@@ -116,6 +114,13 @@ def _raised(error: BaseException, *, is_property: bool) -> Reading:
         return Reading("fail", "xpass" if message == "Failed: Unexpected success" else None, message)
     why = hypothesis_why(error)
     return Reading("not_run" if why else "fail", why, message, counterexample_of(error), reproduce_of(error))
+
+
+def failure_of(when: str, error: BaseException, *, is_property: bool) -> Reading:
+    """Return what an exception says that failed a phase."""
+    if is_timeout(error):
+        return Reading("not_run", "timeout", line_of(error))
+    return _raised(error, is_property=is_property) if when == "call" else _broken_phase(when, line_of(error))
 
 
 def bare_reading(report: Any) -> Reading:

@@ -12,14 +12,15 @@ from admit.core.records import NodeRecord
 from admit.pytest_plugin.documents import FIXTURE_GATE, PROPERTY_GATE, Documents
 from admit.pytest_plugin.ending import session_ended
 from admit.pytest_plugin.exceptions import clean
-from admit.pytest_plugin.execution import PHASES, Execution
-from admit.pytest_plugin.reading import ATTRIBUTE, PropertyRun, Reading, bare_reading, collect_error, skip_reason
+from admit.pytest_plugin.execution import CALL, PHASES, SETUP, Execution
+from admit.pytest_plugin.reading import ATTRIBUTE, PropertyRun, Reading, collect_error, skip_reason
 from admit.pytest_plugin.terms import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from admit.core.context import RunContext
+    from admit.pytest_plugin.calls import Calls
     from admit.pytest_plugin.collection import Collection
     from admit.pytest_plugin.terms import Terms
 
@@ -31,15 +32,21 @@ class Recorder:
     """Write the gates' documents of one session.
 
     Whatever goes wrong in here is said on standard error, never stops the user's tests, and leaves the documents
-    without their end mark: they count as those of a run that died.
+    without their end mark: they count as those of a run that died. `running` holds nodes that are under way.
+
+    Args:
+        folder: where the documents are written.
+        context: what the run is told.
+        terms: the part of it that the processes that run tests are told.
+        calls: the calls of the node that is running, where tests run in this process.
     """
 
-    def __init__(self, folder: str, context: RunContext, terms: Terms) -> None:
-        self._folder, self._context, self._terms = folder, context, terms
+    def __init__(self, folder: str, context: RunContext, terms: Terms, calls: Calls) -> None:
+        self._folder, self._context, self._terms, self._calls = folder, context, terms, calls
+        self.running: dict[str, None] = {}
         self._documents: Documents | None = None
         self._session: pytest.Session | None = None
-        self._open: dict[tuple[str, str | None], Execution] = {}
-        self._running: dict[str, None] = {}
+        self._open: dict[str | tuple[str, str], Execution] = {}
         self._properties: frozenset[str] = frozenset()
         self._uncollected: set[str] = set()
         self._names: dict[str, str] = {}
@@ -66,8 +73,10 @@ class Recorder:
             self.broken(error)
 
     def pytest_keyboard_interrupt(self) -> None:
-        """Remember that the session was stopped, whatever exit status it asked for."""
+        """Remember that the session was stopped, whatever exit status it asked for, and in which node."""
         self._interrupted = True
+        current = os.environ.get("PYTEST_CURRENT_TEST", "")
+        self.running[current.rpartition(" (")[0]] = None
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
@@ -84,14 +93,15 @@ class Recorder:
         documents, session = self._documents, self._session
         if documents is None or session is None:
             return
-        for (node, _), execution in list(self._open.items()):
-            if execution.worst is None and self._interrupted and node in self._running:
+        for key, execution in list(self._open.items()):
+            node = key if isinstance(key, str) else key[0]
+            if execution.worst is None and self._interrupted and node in self.running:
                 execution.hidden(_INTERRUPTED, 0)
             self._emit(documents, node, execution)
         self._open.clear()
         for gate in BOTH:
             for node in documents[gate].unseen():
-                reading = _INTERRUPTED if self._interrupted and node in self._running else _NEVER_RAN
+                reading = _INTERRUPTED if self._interrupted and node in self.running else _NEVER_RAN
                 documents.not_run((gate,), node, why=reading.why or "never_ran", message=reading.message)
         exit_code = int(getattr(session, "exitstatus", 3))
         reported = any(documents[gate].planned for gate in BOTH)
@@ -142,65 +152,77 @@ class Recorder:
 
     # ------------------------------------------------------------ reports
 
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Remember which nodes are under way, so that an interruption can name them."""
-        self._running[nodeid] = None
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Take one report; append the node's record when its last one has come."""
-        documents = self._documents
-        if documents is None:
-            return
         try:
-            seen = report.__dict__
-            worker = seen.get("worker_id")
-            if worker is None and "node" in seen:
-                worker = str(report.node.gateway.id)  # the controller's own report of a worker that died
-            key = report.nodeid, worker
-            execution = self._open.get(key)
-            if execution is None:
-                execution = self._open[key] = Execution()
-            if ATTRIBUTE not in seen and report.outcome == "passed" and "wasxfail" not in seen:
-                # a subtest that passed says nothing of its node's phases
-                is_done = "context" not in seen and execution.passed(report.when)
+            calls, when = self._calls, report.when
+            call = calls.pending.pop(when, None)
+            if call is None or calls.is_special or call.excinfo is not None or not _is_plain(report):
+                self._take(report, call)
+            elif when != "teardown":  # nearly every report
+                calls.bits |= PHASES[when]
+            elif calls.bits == SETUP | CALL and not calls.pending:  # and nearly every node
+                self._emit_pass(report.nodeid)
             else:
-                is_done = self._take(report, execution)
-            if is_done:
-                del self._open[key]
-                self._emit(documents, key[0], execution)
+                self._take(report, call)
         except Exception as error:  # noqa: BLE001 - as above
             self.broken(error)
 
-    def _take(self, report: Any, execution: Execution) -> bool:
-        note: dict[str, Any] = getattr(report, ATTRIBUTE, None) or {"reading": list(bare_reading(report))}
-        outcome, when = report.outcome, report.when
-        is_subtest = "context" in report.__dict__
-        # what the report said when it was made counts, too: a hook may have rewritten it since
-        self._bad |= outcome != "rerun" and "failed" in {outcome, note.get("outcome")}
+    def _emit_pass(self, nodeid: str) -> None:
+        documents = self._documents
+        if documents is not None:
+            node = clean(nodeid)
+            # the manifest is left out, so that readers take such lines in bulk; a property is never as plain as this
+            documents[FIXTURE_GATE].node(NodeRecord(node, "pass", *documents.standing(node)))
+
+    def _take(self, report: Any, call: pytest.CallInfo[None] | None) -> None:
+        documents = self._documents
+        if documents is None:
+            return
+        nodeid = report.nodeid
+        # under xdist two workers may run nodes of one name at a time
+        key = nodeid if "node" not in report.__dict__ else (nodeid, str(report.node.gateway.id))
+        execution = self._open.get(key)
+        if execution is None:
+            execution = self._open[key] = Execution()
+        if call is not None:
+            execution.resume(self._calls.bits)
+            self._calls.bits, self._calls.is_special = 0, True
+        note = getattr(report, ATTRIBUTE, None) or self._calls.note(report, call)
+        if self._is_done(report, execution, note):
+            del self._open[key]
+            self._emit(documents, nodeid, execution)
+
+    def _is_done(self, report: Any, execution: Execution, note: dict[str, Any]) -> bool:
+        """Fold one report into its node's execution and return whether it was the last."""
+        when, is_superseded = report.when, report.outcome == "rerun"
+        self._bad |= report.outcome == "failed"
         if "attempts" in note:
-            worst = note["worst"]
-            execution.hidden(None if worst is None else Reading(*worst), note["attempts"])
-        if note.get("property") and (execution.property_run is None or not execution.property_run.drift):
+            hidden = note["hidden"]
+            execution.hidden(None if hidden is None else Reading(*hidden), note["attempts"])
+        if "property" in note and (execution.property_run is None or not execution.property_run.drift):
             execution.property_run = PropertyRun(*note["property"])
-        reading = note.get("reading")
-        if reading is None and outcome not in {"passed", "rerun"}:
-            reading = bare_reading(report)  # it was a pass when it was made
-        if reading is None:
-            return not is_subtest and execution.passed(when)
-        is_done = execution.read(when, Reading(*reading), is_superseded=outcome == "rerun")
-        return is_done or (when not in PHASES and outcome != "rerun")
+        if "reading" not in note:
+            return "context" not in report.__dict__ and execution.passed(when)
+        is_done = execution.read(when, Reading(*note["reading"]), is_superseded=is_superseded)
+        return is_done or (when not in PHASES and not is_superseded)
 
     def _emit(self, documents: Documents, nodeid: str, execution: Execution) -> None:
-        self._running.pop(nodeid, None)
+        self.running.pop(nodeid, None)
         node = self._names.get(nodeid) or clean(nodeid)
         gate = PROPERTY_GATE if node in self._properties or execution.property_run is not None else FIXTURE_GATE
         standing = documents.standing(node)
         if execution.is_plain_pass:
-            # nearly every record; the manifest is left out, so that readers take such lines in bulk
             documents[gate].node(NodeRecord(node, "pass", *standing))
         else:
             documents[gate].node(execution.record(node, standing, self._context.fixture_manifest))
+
+
+def _is_plain(report: Any) -> bool:
+    """Return whether a report is a pass of a whole phase, not of a subtest, and not one that was expected to fail."""
+    seen = report.__dict__
+    return report.outcome == "passed" and "wasxfail" not in seen and "context" not in seen and ATTRIBUTE not in seen
 
 
 _INTERRUPTED: Final = Reading("not_run", "interrupted", "the run was interrupted while the node ran")

@@ -75,6 +75,10 @@ class Controller:
         except Exception as error:  # noqa: BLE001 - it must not stop the user's tests, nor look clean
             self._recorder.broken(error)
 
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Remember which nodes are under way in the workers, so that an interruption can name them."""
+        self._recorder.running[nodeid] = None
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_unconfigure(self) -> None:
         """Notice workers whose observer failed, before the end marks are written."""
