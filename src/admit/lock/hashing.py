@@ -11,8 +11,9 @@ import mmap
 import os
 import stat
 import time
+from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from admit.lock.manifest import manifest_lines
 from admit.lock.observed import NOTHING_READ, Observed, Read
@@ -72,7 +73,9 @@ class Job(NamedTuple):
         return self.folder + b"/" if self.folder else b""
 
 
-def read_job(root_fd: int, job: Job, buffer: memoryview, *, clock: Callable[[], int] = time.time_ns) -> Read:
+def read_job(
+    root_fd: int, job: Job, buffer: memoryview, *, clock: Callable[[], int] = time.time_ns, is_alone: bool = False
+) -> Read:
     """Read every file of a job; no error escapes, each is reported with its file.
 
     Args:
@@ -81,6 +84,7 @@ def read_job(root_fd: int, job: Job, buffer: memoryview, *, clock: Callable[[], 
         job: what to read.
         buffer: to read into, from `new_buffer`, used again and again.
         clock: nanoseconds on the clock that file times come from.
+        is_alone: this process does nothing else, so that its current folder may be changed: names are found quicker.
     """
     names, prefix = job.names, job.prefix
     every = range(len(names))
@@ -92,7 +96,10 @@ def read_job(root_fd: int, job: Job, buffer: memoryview, *, clock: Callable[[], 
         digests, total, executable, again = [_NO_DIGEST] * len(names), 0, list[int](), list(every)
         if not job.reports_all:
             started = clock()
-            settled = _read_settled(folder_fd, names, buffer, started - SETTLED_NS)
+            if is_alone:
+                os.fchdir(folder_fd)
+            opened = os.open if is_alone else partial(os.open, dir_fd=folder_fd)
+            settled = _read_settled(opened, names, buffer, started - SETTLED_NS)
             if clock() >= started:  # else it was set back, and what changed since then may carry an older time
                 digests, total, executable, again = settled
         seen = {at: observe(folder_fd, names[at], prefix + names[at], buffer) for at in again}
@@ -124,23 +131,27 @@ def _open_beneath(root_fd: int, folder: bytes) -> int:
     return fd
 
 
+_Settled: TypeAlias = tuple[list[bytes], int, list[int], list[int]]
+
+
 def _read_settled(
-    folder_fd: int, names: list[bytes], buffer: memoryview, settled: int
-) -> tuple[list[bytes], int, list[int], list[int]]:
+    opened: Callable[[bytes, int], int], names: list[bytes], buffer: memoryview, settled: int
+) -> _Settled:
     """Return digests, the sum of the sizes, and the places of files with an execute bit and of those to be read again.
 
     One look at a file's times after the reading shows that it did not change meanwhile, if it changed last well before
     the reading began (`settled`, nanoseconds). This loop costs as little a file as Python allows: names are local,
     nothing is built that is not needed.
     """
-    open_, read, fstat, close, digest_of, size_at = os.open, os.read, os.fstat, os.close, sha256, stat.ST_SIZE
+    read, fstat, close, digest_of = os.read, os.fstat, os.close, sha256
+    size_at = stat.ST_SIZE
     digests: list[bytes] = []
     executable: list[int] = []
     again: list[int] = []
     total = 0
     for name in names:
         try:
-            fd = open_(name, _OPEN_FILE, dir_fd=folder_fd)
+            fd = opened(name, _OPEN_FILE)
             try:
                 first = read(fd, FIRST_BYTES)
                 size = len(first)

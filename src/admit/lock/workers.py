@@ -177,10 +177,10 @@ def _read_here(work: Work) -> Iterator[tuple[int, Read]]:
         yield index, _read_batch(work, index, buffer)
 
 
-def _read_batch(work: Work, index: int, buffer: memoryview) -> Read:
+def _read_batch(work: Work, index: int, buffer: memoryview, *, is_alone: bool = False) -> Read:
     """Return what reading a batch gave, its text replaced by a mark if it is the expected one."""
     batch = work.batches[index]
-    read = joined(read_job(work.root_fd, job, buffer) for job in batch.jobs)
+    read = joined(read_job(work.root_fd, job, buffer, is_alone=is_alone) for job in batch.jobs)
     is_expected = len(read.text) == batch.end - batch.start and work.expected.startswith(read.text, batch.start)
     return read._replace(text=AS_EXPECTED) if is_expected else read
 
@@ -312,7 +312,7 @@ def _serve(work: Work, turns: int, into: int) -> NoReturn:
         buffer = new_buffer()
         while len(turn := os.read(turns, _INDEX.size)) == _INDEX.size:
             (index,) = _INDEX.unpack(turn)
-            text, files, total, executable, odd = _read_batch(work, index, buffer)
+            text, files, total, executable, odd = _read_batch(work, index, buffer, is_alone=True)
             told = None if text is AS_EXPECTED else text
             message = marshal.dumps((index, told, files, total, executable, [tuple(seen) for seen in odd]))
             _write_all(into, _INDEX.pack(len(message)) + message)
