@@ -135,6 +135,17 @@ SAMPLES: dict[str, list[dict[str, Any]]] = {
             "register": [ENTRY],
             "launched": True,
             "lock_differences": ["x changed"],
+            "trial": {
+                "part": "judged",
+                "base": "b",
+                "tree": "/t",
+                "elsewhere": ["/e"],
+                "only": ["t.py::x"],
+                "files": ["t.py"],
+                "replay": {"t.py::x": "@reproduce_failure"},
+                "canary": "w",
+                "channel": "/s",
+            },
         }
     ],
 }

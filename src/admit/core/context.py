@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from admit.core.records import Opening
 
@@ -23,6 +23,36 @@ class LockedNodes(NamedTuple):
     state: LockState
 
 
+TrialPart: TypeAlias = Literal["inventory", "judged", "proposals", "base"]
+"""Which part of a run on a base a test run is (contract T2, T7).
+
+It only collects, on the base; it runs the base's tests on the patch's code; it runs the tests that the patch brings; it
+runs on the base what failed on the patch.
+"""
+
+TRIAL_PARTS: Final[tuple[TrialPart, ...]] = get_args(TrialPart)
+
+
+class Trial(NamedTuple):
+    """What one part of a run on a base is told beside the rest.
+
+    `tree` is the root of the worktree under judgement, `elsewhere` the folders from which none of its modules may come
+    (the checkout that it was made from). `only` names the nodes to run, `files` the test files to collect, relative to
+    `tree`; empty means all. `replay` maps a node to what reproduces its counterexample. `canary` is the word that makes
+    this run's canaries, empty where none are planted. `channel` is the socket that records go to, empty for files.
+    """
+
+    part: TrialPart
+    base: str
+    tree: str
+    elsewhere: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    replay: Mapping[str, str] = {}
+    canary: str = ""
+    channel: str = ""
+
+
 class RunContext(NamedTuple):
     """Everything that a recorder fills in from trusted files rather than from the run (contract E3, L2, L3, F6).
 
@@ -30,6 +60,7 @@ class RunContext(NamedTuple):
     node to its expiry (RFC 3339, UTC); `register` holds one record a register entry, for the gate `flaky_freeze`.
     `profile` and `seed` are the Hypothesis settings that the gate runs under. `launched` says that a parent process
     watches the run and writes the closing records. `lock_differences` says what drifted, the first few in words.
+    `trial` is there in a run on a base.
     """
 
     patch_id: str
@@ -53,6 +84,7 @@ class RunContext(NamedTuple):
     register: tuple[NodeRecord, ...]
     launched: bool = False
     lock_differences: tuple[str, ...] = ()
+    trial: Trial | None = None
 
 
 def opening_of(context: RunContext, gate: str, *, tool: str, tool_version: str) -> Opening:

@@ -7,7 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from admit.core.context import LockedNodes, RunContext
+from admit.core.context import TRIAL_PARTS, LockedNodes, RunContext, Trial
 from admit.core.signals import FREEZE_GATE, LOCK_STATES
 from admit.errors import LedgerError
 from admit.evidence import fields
@@ -59,6 +59,7 @@ def context_bytes(context: RunContext) -> bytes:
     keys["register"] = [node_keys(FREEZE_GATE, record) for record in context.register]
     keys["frozen"] = dict(context.frozen)
     keys["profile"] = dict(context.profile)
+    keys["trial"] = None if context.trial is None else {**context.trial._asdict(), "replay": dict(context.trial.replay)}
     text = json.dumps({"schema": CONTEXT_SCHEMA, **keys}, ensure_ascii=False, allow_nan=False, indent=1)
     # an argument that is not UTF-8 comes as lone surrogates: they are spelled out, as in documents
     return _SURROGATE.sub(lambda found: f"\\\\u{ord(found[0]):04x}", text).encode() + b"\n"
@@ -96,6 +97,23 @@ def context_of(keys: Mapping[str, Any], where: str) -> RunContext:
         register=tuple(_entry(part, f"{where}: register") for part in fields.array(keys, "register", where)),
         launched=fields.flag(keys, "launched", where),
         lock_differences=fields.texts(keys, "lock_differences", where),
+        trial=None if keys["trial"] is None else _trial(fields.table(keys, "trial", where), f"{where}: trial"),
+    )
+
+
+def _trial(keys: Mapping[str, Any], where: str) -> Trial:
+    fields.only(keys, Trial._fields, where)
+    replay = fields.table(keys, "replay", where)
+    return Trial(
+        part=fields.word(keys, "part", TRIAL_PARTS, where),
+        base=fields.text(keys, "base", where),
+        tree=fields.text(keys, "tree", where),
+        elsewhere=fields.texts(keys, "elsewhere", where),
+        only=fields.texts(keys, "only", where),
+        files=fields.texts(keys, "files", where),
+        replay={node: fields.text(replay, node, f"{where}: replay") for node in replay},
+        canary=fields.words(keys, "canary", where),
+        channel=fields.words(keys, "channel", where),
     )
 
 
