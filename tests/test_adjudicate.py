@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from admit.adjudicate import Case, adjudicate, arbitrate
 from admit.core import records as r
-from admit.core.decision import INADMISSIBLE, Decision, Patch
+from admit.core.decision import FOR_REVIEW, INADMISSIBLE, Decision, Patch
 from admit.core.records import Closing, Document, NodeRecord, Opening
 from admit.core.rollup import RegisterState, Sampling
 from admit.core.signals import CHECK_STATES, ENDS, FLAKE_STATES, LOCK_STATES, WHYS
@@ -21,7 +21,7 @@ from admit.starter import waived_router
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 HEAD, OTHER = "a" * 40, "b" * 40
-ROUTER, ARBITER = load("router"), load("arbiter")
+ROUTER, ARBITER, TRUSTED = load("router"), load("arbiter"), load("trusted-arbiter")
 GATES = ("property_check", "fixture_check", "flaky_freeze")
 
 
@@ -45,6 +45,17 @@ def clean() -> list[Document]:
     ]
 
 
+BASED = {"instrument_of": "c" * 40}
+
+
+def based() -> list[Document]:
+    return [
+        document("property_check", record(), **BASED),
+        document("fixture_check", record("t.py::b"), **BASED),
+        document("flaky_freeze"),
+    ]
+
+
 def case(documents: list[Document], **changes: object) -> Case:
     return Case(
         patch=Patch("", HEAD),
@@ -55,6 +66,7 @@ def case(documents: list[Document], **changes: object) -> Case:
         sampling=Sampling(NOW, {}, {}),
         register=RegisterState(),
         inadmissible={},
+        trusted=TRUSTED,
     )._replace(**changes)
 
 
@@ -69,13 +81,84 @@ def test_clean_evidence_of_every_required_gate_merges() -> None:
 
 def test_a_decision_without_a_base_says_so_aloud_2_3() -> None:
     assert any(note.startswith("no-base: ") for note in decide(clean()).notes)
-    assert not any(note.startswith("no-base: ") for note in decide(clean(), is_based=True).notes)
+    assert not any(note.startswith("no-base: ") for note in decide(based()).notes)
+
+
+def test_a_gate_whose_own_tests_judged_is_named_beside_one_that_the_base_judged_2_3() -> None:
+    mixed = [*based()[:1], *clean()[1:]]
+    assert any("the patch's own in fixture_check" in note for note in decide(mixed).notes)
+
+
+def test_tests_of_two_bases_are_not_evidence_for_one_patch_e5() -> None:
+    two = [based()[0], document("fixture_check", record("t.py::b"), instrument_of="d" * 40), clean()[2]]
+    assert decide(two).attribution == "mixed-evidence"
 
 
 def test_a_policy_can_refuse_to_merge_without_a_base_2_3() -> None:
     strict = ROUTER._replace(options=ROUTER.options._replace(no_base="hold"))
     assert decide(clean(), router=strict).attribution == "no-base"
-    assert decide(clean(), router=strict, is_based=True).exit_code == 0
+    assert decide(based(), router=strict).exit_code == 0
+    assert decide([*based()[:1], *clean()[1:]], router=strict).attribution == "no-base"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        pytest.param({"instrument": "compromised"}, "instrument_compromised", id="compromised"),
+        pytest.param({"instrument": "edited", "check": "fail"}, "test_edited", id="edited and failing"),
+        pytest.param({"provenance": "broken_on_base", "check": "fail"}, "already_broken", id="broken before"),
+        pytest.param({"provenance": "unproven", "check": "fail"}, "unproven_property", id="a proposal that fails"),
+        pytest.param(
+            {"provenance": "unproven", "check": "not_run", "why": "error_setup"},
+            "unproven_property",
+            id="one that breaks",
+        ),
+    ],
+)
+@pytest.mark.parametrize("sees", [True, False])
+def test_what_is_wrong_with_instrument_or_provenance_holds_and_never_rejects_2_3(
+    changes: dict[str, str], reason: str, sees: bool
+) -> None:
+    documents = [*based()[:1], document("fixture_check", record("t.py::b", **changes), **BASED), clean()[2]]
+    decision = decide(documents, trusted=TRUSTED if sees else None)
+    assert decision.exit_code == 2
+    assert decision.gates[1].state == "unknown"
+    assert decision.gates[1].nodes[0].reason == (reason if sees else "fixture_not_run")
+
+
+def test_a_proposal_that_does_not_fail_leaves_the_sample_and_is_counted_p3() -> None:
+    proposal = record("t.py::new", provenance="unproven")
+    documents = [*based()[:1], document("fixture_check", record("t.py::b"), proposal, **BASED), clean()[2]]
+    decision = decide(documents)
+    assert decision.exit_code == 0
+    assert [(gone.node, gone.why) for gone in decision.gates[1].left] == [("t.py::new", "proposal")]
+    assert decision.arbiter.name == "trusted-arbiter"
+
+
+def test_a_gate_whose_whole_sample_is_proposals_is_unknown_p3() -> None:
+    proposal = record("t.py::new", provenance="unproven")
+    decision = decide([*based()[:1], document("fixture_check", proposal, **BASED), clean()[2]])
+    assert (decision.exit_code, decision.gates[1].state) == (2, "unknown")
+
+
+def test_a_proven_proposal_votes_like_any_other_p3() -> None:
+    proven = record("t.py::new", provenance="proven", check="fail")
+    assert decide([*based()[:1], document("fixture_check", proven, **BASED), clean()[2]]).exit_code == 1
+
+
+@pytest.mark.parametrize("code", sorted(FOR_REVIEW))
+def test_what_waits_for_a_reviewer_holds_a_merge_and_leaves_a_block_alone_t1(code: str) -> None:
+    assert decide(based(), inadmissible={code: "admit.toml"}).line == f"ESCALATE attribution={code}"
+    red = [*based()[:1], document("fixture_check", record("t.py::b", check="fail"), **BASED), clean()[2]]
+    decision = decide(red, inadmissible={code: "admit.toml"})
+    assert decision.line == "BLOCK attribution=concrete-behavior"
+    assert f"{code}: admit.toml" in decision.notes
+
+
+@pytest.mark.parametrize("code", sorted(set(INADMISSIBLE) - FOR_REVIEW))
+def test_evidence_that_is_not_admissible_holds_a_block_too_e4(code: str) -> None:
+    red = [*based()[:1], document("fixture_check", record("t.py::b", check="fail"), **BASED), clean()[2]]
+    assert decide(red, inadmissible={code: "x", "control-files-touched": "y"}).exit_code == 2
 
 
 @pytest.mark.parametrize("gate", GATES)

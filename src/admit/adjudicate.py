@@ -28,7 +28,8 @@ class Case(NamedTuple):
     `patch` is what is to be judged; a head that is None is not known and then the documents have to agree on one.
     `problems` are documents that could not be read (contract E4). `inadmissible` maps a code of
     `admit.core.decision.INADMISSIBLE` to what was found, for what only the outside could see (a moved base).
-    `is_based` says that the base's instrument judged (contract T7); without it the decision says so aloud (2.3).
+    `trusted` rules on nodes instead of `arbiter` where the base's instrument judged (contract T7, 2.3); where it did
+    not, the decision says so aloud.
     """
 
     patch: Patch
@@ -40,7 +41,7 @@ class Case(NamedTuple):
     register: RegisterState
     inadmissible: Mapping[str, str]
     notes: tuple[str, ...] = ()
-    is_based: bool = False
+    trusted: Policy | None = None
 
 
 def adjudicate(case: Case, record: Callable[[Decision], None]) -> Decision:
@@ -85,11 +86,28 @@ def bind(case: Case) -> Bound:
         found.setdefault("uncommitted-changes", "the evidence is for no commit")
     if any(document.opening.dirty for document in fresh + waived):
         found.setdefault("uncommitted-changes", "the run saw a working tree with uncommitted changes")
-    if not case.is_based and case.router.options.no_base == "hold":
-        found["no-base"] = _NO_BASE
+    own = _own_instrument(fresh, found)
+    if own and case.router.options.no_base == "hold":
+        found["no-base"] = own
     gates = sorted(signal.name for signal in case.router.ladder.signals)
     by_gate = {gate: tuple(one for one in fresh if one.opening.gate == gate) for gate in gates}
-    return Bound(patch, by_gate, stale, found, _said_aloud(case, stale))
+    return Bound(patch, by_gate, stale, found, _said_aloud(case, stale, own))
+
+
+def _own_instrument(documents: list[Document], found: dict[str, str]) -> str:
+    """Return that the patch's own tests judged, and in which gates; empty where the base's did.
+
+    A quarrel about the base goes into `found`. What the register says is the deciding host's: its gate needs no
+    instrument.
+    """
+    tests = [one.opening for one in documents if one.opening.gate != FREEZE_GATE]
+    bases = {opening.instrument_of for opening in tests}
+    if len(bases - {None}) > 1:
+        found["mixed-evidence"] = f"measured with the tests of {', '.join(sorted(base for base in bases if base))}"
+    own = sorted({opening.gate for opening in tests if opening.instrument_of is None})
+    if not bases or bases == {None}:
+        return _NO_BASE
+    return f"{_NO_BASE} in {', '.join(own)}" if own else ""
 
 
 _NO_BASE = "no base's instrument judged: the tests and configuration that ran are the patch's own"
@@ -115,10 +133,10 @@ def _sorted_out(case: Case, found: dict[str, str]) -> tuple[list[Document], list
     return fresh, waived, stale
 
 
-def _said_aloud(case: Case, stale: Mapping[str, str]) -> tuple[str, ...]:
+def _said_aloud(case: Case, stale: Mapping[str, str], own: str) -> tuple[str, ...]:
     notes = list(case.notes)
-    if not case.is_based and case.router.options.no_base == "say":
-        notes.append(f"no-base: {_NO_BASE}")
+    if own and case.router.options.no_base == "say":
+        notes.append(f"no-base: {own}")
     notes.extend(stale.values())
     notes.extend(f"{gate} is waived: {why}" for gate, why in case.router.waived)
     return tuple(dict.fromkeys(notes))
@@ -153,11 +171,12 @@ def _one_patch(expected: Patch, documents: list[Document], found: dict[str, str]
 def roll_up(case: Case, bound: Bound) -> tuple[GateRuling, ...]:
     """Return every gate's state, in the router's order of signals (contract U1 to U7)."""
     rulings: dict[str, GateRuling] = {}
+    arbiter = arbiter_of(case, bound)
     against = contradictions(document for documents in bound.documents.values() for document in documents)
     for gate, documents in bound.documents.items():
         if gate == FREEZE_GATE:
             continue
-        one = ruling(fold(gate, documents, against), for_gate(case.arbiter, gate), case.sampling)
+        one = ruling(fold(gate, documents, against), for_gate(arbiter, gate), case.sampling)
         rulings[gate] = _stale_said(one, bound.stale)
     left = [gone for one in rulings.values() for gone in one.left]
     if FREEZE_GATE in bound.documents:
@@ -165,6 +184,13 @@ def roll_up(case: Case, bound: Bound) -> tuple[GateRuling, ...]:
         one = freeze_ruling(folded, case.register, _frozen_in_scope(case, left), now=case.sampling.now)
         rulings[FREEZE_GATE] = _stale_said(one, bound.stale)
     return tuple(rulings[signal.name] for signal in case.router.ladder.signals)
+
+
+def arbiter_of(case: Case, bound: Bound) -> Policy:
+    """Return the policy that rules on nodes: the one that sees the instrument where a base's judged (2.3)."""
+    documents = [document for documents in bound.documents.values() for document in documents]
+    is_based = any(document.opening.instrument_of is not None for document in documents)
+    return case.trusted if is_based and case.trusted is not None else case.arbiter
 
 
 def _frozen_in_scope(case: Case, left: list[Left]) -> tuple[str, ...]:
@@ -180,13 +206,13 @@ def _stale_said(one: GateRuling, stale: Mapping[str, str]) -> GateRuling:
 
 def route(case: Case, bound: Bound, gates: tuple[GateRuling, ...]) -> Decision:
     """Return the disposition: the router's, unless evidence was not admissible, which holds (contract E4, E5)."""
-    ladder = case.router.ladder
+    ladder, arbiter = case.router.ladder, arbiter_of(case, bound)
     decision = ruled(
         ladder.rule_on({gate.gate: gate.state for gate in gates}),
         gates,
         bound.patch,
         router=PolicyRef(ladder.name, case.router.digest),
-        arbiter=PolicyRef(case.arbiter.ladder.name, case.arbiter.digest),
+        arbiter=PolicyRef(arbiter.ladder.name, arbiter.digest),
     )
     now = case.sampling.now.isoformat().replace("+00:00", "Z")
     return held(decision._replace(now=now, notes=bound.notes), ladder, bound.inadmissible)
@@ -227,20 +253,24 @@ def arbitrate(policy: Policy, records: list[tuple[str, NodeRecord]], *, now: str
 
 
 def check_signals(policy: Policy) -> None:
-    """Refuse a node policy whose signals are not what records carry: nothing here measures the instrument yet.
+    """Refuse a node policy whose signals are not what records carry.
 
     Raises:
-        InputError: the signals are not the check, `fixture_lock` and `flake_status`.
+        InputError: the signals are not the check, `fixture_lock` and `flake_status`, with or without `instrument` and
+            `provenance` (contract 2.1, 2.3).
     """
     named, carried = {signal.name for signal in policy.ladder.signals}, {policy.check, "fixture_lock", "flake_status"}
+    if named & _TRUST:
+        carried |= _TRUST
     if strange := named - carried:
         found = f"it asks for signals that no record carries: {', '.join(sorted(strange))}"
-        raise InputError(policy.source, found, allowed=", ".join(sorted(carried)))
+        raise InputError(policy.source, found, allowed=", ".join(sorted(carried | _TRUST)))
     if absent := carried - named:
         found = f"it does not rule on {', '.join(sorted(absent))}, which every record carries"
         raise InputError(policy.source, found, do="give the policy a signal for each")
 
 
+_TRUST = frozenset({"instrument", "provenance"})
 _NO_RECORD = NodeRecord("", "not_run", "missing", "stable", why="no_verdict")
 
 

@@ -109,7 +109,7 @@ def test_framing_records_are_written_with_every_key() -> None:
     assert wire.opening_line(opening) == (
         b'{"record":"opening","schema":"admit.evidence/1","gate":"g","patch_id":"p","head":null,"base":null,'
         b'"tool":"pytest","tool_version":"9","run_id":"r","nonce":"n","lane":"default","shard":1,"shards":1,"attempt":1,'
-        b'"dirty":false}\n'
+        b'"dirty":false,"instrument_of":null}\n'
     )
     assert wire.finish_line(wire.Finish(-9, "crashed")) == b'{"record":"finish","exit_code":-9,"ended":"crashed"}\n'
     assert wire.closing_line(Closing(2, "finished", 0, None, "launcher", "sha256:0")) == (

@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib.util
 import json
 from pathlib import Path
+from typing import get_args
 
 import jsonschema
 import pytest
 
 from admit.core import signals
+from admit.core.decision import LeftWhy
 from admit.render.json import decision_bytes
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "schemas" / "decision.schema.json").read_text())
@@ -54,4 +56,7 @@ def test_its_vocabularies_are_those_of_the_code() -> None:
     assert record["fixture_lock"]["enum"] == list(signals.LOCK_STATES)
     assert record["flake_status"]["enum"] == list(signals.FLAKE_STATES)
     assert record["why"]["enum"] == [*signals.WHYS, None]
+    assert record["instrument"]["enum"] == list(signals.INSTRUMENT_STATES)
+    assert record["provenance"]["enum"] == list(signals.PROVENANCE_STATES)
+    assert SCHEMA["$defs"]["left"]["properties"]["why"]["enum"] == list(get_args(LeftWhy))
     assert SCHEMA["$defs"]["document"]["properties"]["ended"]["enum"] == ["", *signals.ENDS]

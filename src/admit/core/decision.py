@@ -25,8 +25,8 @@ class NodeVerdict(NamedTuple):
     record: NodeRecord
 
 
-LeftWhy: TypeAlias = Literal["frozen", "abstained"]
-"""Why a node left the sample: a freeze in force (contract U1, U2) or a declared abstention (U7)."""
+LeftWhy: TypeAlias = Literal["frozen", "abstained", "proposal"]
+"""Why a node left the sample: a freeze in force (contract U1, U2), a declared abstention (U7), a proposal (P3)."""
 
 
 class Left(NamedTuple):
@@ -144,11 +144,17 @@ INADMISSIBLE: Final[dict[str, str]] = {
     "base-moved": "the base branch; bring the patch up to date and run the gates again",
     "uncommitted-changes": "the working tree; commit, then run the gates on the commit",
     "no-base": "the run; give it the base so that the base's instrument can judge",
+    "fixture_repinned": "the pinned files that the patch pins anew, and who may approve that",
+    "control-files-touched": "the files under review that the patch touches, and who may approve that",
+    "instrument-edited": "what the patch changes about how tests are run, and who may approve that",
 }
 """Why evidence was not admissible, in the order in which it is said, and where to look first.
 
 Each of these holds: none of them can accept or reject (contract E4, E5, R7).
 """
+
+FOR_REVIEW: Final = frozenset({"fixture_repinned", "control-files-touched", "instrument-edited"})
+"""What waits for a reviewer and says nothing against the evidence: a patch that is rejected stays so (contract T1)."""
 
 
 def ruled(
@@ -178,6 +184,9 @@ def held(decision: Decision, ladder: Ladder, inadmissible: Mapping[str, str]) ->
     """
     if not inadmissible:
         return decision
+    if decision.kind == "reject" and inadmissible.keys() <= FOR_REVIEW:
+        said = [f"{code}: {text}" for code, text in inadmissible.items()]
+        return decision._replace(notes=(*decision.notes, *said))
     code = next((code for code in INADMISSIBLE if code in inadmissible), min(inadmissible))
     others = [f"{other}: {text}" for other, text in inadmissible.items() if other != code]
     return decision._replace(

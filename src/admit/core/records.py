@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from admit.core.signals import LOCK_STATES
+from admit.core.signals import INSTRUMENT_STATES, LOCK_STATES, PROVENANCE_STATES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from admit.core.signals import CheckState, Ended, FlakeState, LockState, Why
+    from admit.core.signals import CheckState, Ended, FlakeState, InstrumentState, LockState, ProvenanceState, Why
 
 
 class Examples(NamedTuple):
@@ -24,7 +24,8 @@ class NodeRecord(NamedTuple):
     """What one gate says of one node (contract E2).
 
     `freeze_expires` is a UTC instant in RFC 3339 text; a frozen record without one is malformed (A6). `attempts` counts
-    the executions that the record speaks of; `flaky` says that they both passed and failed (U5).
+    the executions that the record speaks of; `flaky` says that they both passed and failed (U5). `instrument` and
+    `provenance` are what a run on a base adds (2.3): what measured the node, and where the node comes from.
     """
 
     node: str
@@ -41,10 +42,15 @@ class NodeRecord(NamedTuple):
     attempts: int = 1
     flaky: bool = False
     examples: Examples | None = None
+    instrument: InstrumentState = "intact"
+    provenance: ProvenanceState = "established"
 
 
 class Opening(NamedTuple):
-    """The opening record of a document: which gate, which patch, which run (contract E3, E5)."""
+    """The opening record of a document: which gate, which patch, which run (contract E3, E5).
+
+    `instrument_of` is the commit whose tests and configuration measured (contract T7); None: they were the patch's.
+    """
 
     gate: str
     patch_id: str
@@ -59,6 +65,7 @@ class Opening(NamedTuple):
     shards: int = 1
     attempt: int = 1
     dirty: bool = False
+    instrument_of: str | None = None
 
 
 class Closing(NamedTuple):
@@ -95,7 +102,9 @@ class Document(NamedTuple):
 #   bits 0-3  the checks seen: PASS, FAIL, HARD (no verdict, for a reason of its own), GAP (no verdict: run lost)
 #   bits 4-5  the worst lock state, as its index in LOCK_STATES (match, missing, drifted)
 #   bit  6    frozen, as the record says
-#   bits 7-   number of attempts
+#   bits 7-8  the worst instrument state, as its index in INSTRUMENT_STATES
+#   bits 9-10 the worst provenance, as its index in PROVENANCE_STATES
+#   bits 11-  number of attempts
 PASS: Final = 1
 FAIL: Final = 2
 HARD: Final = 4
@@ -104,9 +113,14 @@ CHECKS: Final = PASS | FAIL | HARD | GAP
 LOCK_SHIFT: Final = 4
 LOCK_MASK: Final = 3 << LOCK_SHIFT
 FROZEN: Final = 1 << 6
-ATTEMPT_SHIFT: Final = 7
+INSTRUMENT_SHIFT: Final = 7
+INSTRUMENT_MASK: Final = 3 << INSTRUMENT_SHIFT
+PROVENANCE_SHIFT: Final = 9
+PROVENANCE_MASK: Final = 3 << PROVENANCE_SHIFT
+ATTEMPT_SHIFT: Final = 11
 ONE_ATTEMPT: Final = 1 << ATTEMPT_SHIFT
 STATE_MASK: Final = ONE_ATTEMPT - 1
+TRUST_MASK: Final = INSTRUMENT_MASK | PROVENANCE_MASK
 CLEAN_CODE: Final = ONE_ATTEMPT | PASS
 """One attempt that passed, lock match, stable: the code of nearly every node."""
 
@@ -116,6 +130,8 @@ GAP_WHYS: Final[frozenset[Why]] = frozenset({"never_ran", "interrupted", "trunca
 _SEEN: Final[dict[CheckState, int]] = {"pass": PASS, "not_run": HARD, "fail": FAIL}
 
 LOCK_RANK: Final[dict[LockState, int]] = {state: rank for rank, state in enumerate(LOCK_STATES)}
+_INSTRUMENT_RANK: Final[dict[InstrumentState, int]] = {state: rank for rank, state in enumerate(INSTRUMENT_STATES)}
+_PROVENANCE_RANK: Final[dict[ProvenanceState, int]] = {state: rank for rank, state in enumerate(PROVENANCE_STATES)}
 
 
 def code_of(record: NodeRecord) -> int:
@@ -128,7 +144,11 @@ def code_of(record: NodeRecord) -> int:
     if record.flaky:
         seen |= PASS | FAIL
     frozen = FROZEN if record.flake_status == "frozen" else 0
-    return seen | LOCK_RANK[record.fixture_lock] << LOCK_SHIFT | frozen | record.attempts << ATTEMPT_SHIFT
+    trust = 0
+    if record.instrument != "intact" or record.provenance != "established":
+        trust = _INSTRUMENT_RANK[record.instrument] << INSTRUMENT_SHIFT
+        trust |= _PROVENANCE_RANK[record.provenance] << PROVENANCE_SHIFT
+    return seen | LOCK_RANK[record.fixture_lock] << LOCK_SHIFT | frozen | trust | record.attempts << ATTEMPT_SHIFT
 
 
 def is_vacuous(record: NodeRecord) -> bool:
@@ -154,8 +174,10 @@ def joined(a: int, b: int) -> int:
     """
     seen = (a | b) & CHECKS
     lock = max(a & LOCK_MASK, b & LOCK_MASK)
-    frozen = (a | b) & FROZEN
-    return seen | lock | frozen | ((a >> ATTEMPT_SHIFT) + (b >> ATTEMPT_SHIFT)) << ATTEMPT_SHIFT
+    rest = (a | b) & FROZEN
+    if (a | b) & TRUST_MASK:
+        rest |= max(a & INSTRUMENT_MASK, b & INSTRUMENT_MASK) | max(a & PROVENANCE_MASK, b & PROVENANCE_MASK)
+    return seen | lock | rest | ((a >> ATTEMPT_SHIFT) + (b >> ATTEMPT_SHIFT)) << ATTEMPT_SHIFT
 
 
 def check_of(code: int) -> CheckState:
@@ -168,6 +190,16 @@ def check_of(code: int) -> CheckState:
 def lock_of(code: int) -> LockState:
     """Return the worst lock state in a fold code."""
     return LOCK_STATES[(code & LOCK_MASK) >> LOCK_SHIFT]
+
+
+def instrument_of(code: int) -> InstrumentState:
+    """Return the worst instrument state in a fold code."""
+    return INSTRUMENT_STATES[(code & INSTRUMENT_MASK) >> INSTRUMENT_SHIFT]
+
+
+def provenance_of(code: int) -> ProvenanceState:
+    """Return the worst provenance in a fold code."""
+    return PROVENANCE_STATES[(code & PROVENANCE_MASK) >> PROVENANCE_SHIFT]
 
 
 def attempts_of(code: int) -> int:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from admit.core.fold import Folded
     from admit.core.ladder import Ladder, Rule
     from admit.core.records import Document, NodeRecord
-    from admit.core.signals import CheckState, FlakeState, GateState, Kind
+    from admit.core.signals import CheckState, FlakeState, GateState, InstrumentState, Kind, ProvenanceState
 
 LISTED: Final = 10_000
 """Accepted nodes up to this many are named in a decision; beyond, they are counted."""
@@ -107,7 +107,8 @@ class _Sample:
             self._weigh(node, code)
 
     def _rule(self, check: CheckState, code: int, flake: FlakeState) -> Rule:
-        return self.ladder.rule_on({self.folded.gate: check, "fixture_lock": r.lock_of(code), "flake_status": flake})
+        states = {self.folded.gate: check, "fixture_lock": r.lock_of(code), "flake_status": flake}
+        return self.ladder.rule_on(_with_trust(states, self.ladder, r.instrument_of(code), r.provenance_of(code)))
 
     def _weigh(self, node: str, code: int) -> None:
         record = record_of(node, code, self.folded.details.get(node))
@@ -123,6 +124,9 @@ class _Sample:
                 record = record._replace(
                     check="not_run", why="xpass", message=f"declared to abstain ({declared[0]}), but it passed"
                 )
+        if _is_sound_proposal(record, code):
+            self.left.append(Left(self.folded.gate, node, "proposal", "new in this patch; it did not fail"))
+            return
         if record.flaky and self.sampling.flaky == "unknown" and record.check == "fail":
             record = record._replace(check="not_run", why="flaky")
         rule = self._rule(record.check, code, "stable")
@@ -165,6 +169,28 @@ class _Sample:
         )
 
 
+def _with_trust(
+    states: Mapping[str, str], ladder: Ladder, instrument: InstrumentState, provenance: ProvenanceState
+) -> Mapping[str, str]:
+    """Return the states that a ladder rules on; what one cannot see of a bad instrument, it sees as no verdict."""
+    if any(signal.name == "instrument" for signal in ladder.signals):
+        return {**states, "instrument": instrument, "provenance": provenance}
+    if instrument == "intact" and provenance == "established":
+        return states
+    return {name: state if name in {"fixture_lock", "flake_status"} else "not_run" for name, state in states.items()}
+
+
+_QUIET: Final = frozenset({None, "skip", "xfail", "todo"})
+"""How a proposal may give no verdict and still leave the sample; any other trouble with it holds."""
+
+
+def _is_sound_proposal(record: NodeRecord, code: int) -> bool:
+    """Return whether a node is new in this patch and did not fail: then it neither votes nor holds (contract P3)."""
+    if r.provenance_of(code) != "unproven" or r.instrument_of(code) != "intact" or r.lock_of(code) != "match":
+        return False
+    return record.check != "fail" and record.why in _QUIET and not record.flaky
+
+
 def _shows(declared: tuple[str, str], record: NodeRecord, code: int) -> bool:
     # exactly what was declared, and nothing else wrong with it: no other attempt with a verdict, no drift
     no_verdict = record.check == "not_run" and not code & (r.PASS | r.FAIL) and r.lock_of(code) == "match"
@@ -185,7 +211,8 @@ def verdict_on(record: NodeRecord, ladder: Ladder, gate: str, *, now: datetime) 
     held = record.flake_status == "frozen" and (expires is None or is_in_force(expires, now))
     flake: FlakeState = "frozen" if held else "stable"
     check: CheckState = "fail" if record.flaky else "not_run" if r.is_vacuous(record) else record.check
-    rule = ladder.rule_on({gate: check, "fixture_lock": record.fixture_lock, "flake_status": flake})
+    states = {gate: check, "fixture_lock": record.fixture_lock, "flake_status": flake}
+    rule = ladder.rule_on(_with_trust(states, ladder, record.instrument, record.provenance))
     return NodeVerdict(record.node, rule.outcome.name, rule.outcome.kind, rule.reason, rule.number, record)
 
 
@@ -195,12 +222,27 @@ def record_of(node: str, code: int, detail: NodeRecord | None) -> NodeRecord:
     lock = r.lock_of(code)
     if detail is None:
         return r.NodeRecord(
-            node, check, lock, "frozen" if code & r.FROZEN else "stable", attempts=attempts, flaky=flaky
+            node,
+            check,
+            lock,
+            "frozen" if code & r.FROZEN else "stable",
+            attempts=attempts,
+            flaky=flaky,
+            instrument=r.instrument_of(code),
+            provenance=r.provenance_of(code),
         )
     if r.is_vacuous(detail) and check == "not_run":
         detail = detail._replace(check="not_run", why="vacuous", message="it says pass, and nothing valid ran")
     why = detail.why if detail.check == check else None
-    return detail._replace(check=check, fixture_lock=lock, attempts=attempts, flaky=flaky, why=why)
+    return detail._replace(
+        check=check,
+        fixture_lock=lock,
+        attempts=attempts,
+        flaky=flaky,
+        why=why,
+        instrument=r.instrument_of(code),
+        provenance=r.provenance_of(code),
+    )
 
 
 def is_in_force(expires: str, now: datetime) -> bool:

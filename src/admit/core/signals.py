@@ -51,6 +51,8 @@ Why: TypeAlias = Literal[
     "todo",
     "aborted",
     "disabled",
+    "vanished",
+    "uncontrolled_lane",
 ]
 """The sub-reason of a node that is not a plain pass or fail."""
 

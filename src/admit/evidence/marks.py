@@ -44,6 +44,7 @@ def opening_of(keys: Mapping[str, Any], where: str) -> Opening:
         shards=fields.whole(keys, "shards", where, least=1, default=1),
         attempt=fields.whole(keys, "attempt", where, least=1, default=1),
         dirty=fields.flag(keys, "dirty", where),
+        instrument_of=fields.text_or_none(keys, "instrument_of", where),
     )
     if opening.shard > opening.shards:
         raise fields.wrong("shard", opening.shard, f"1 to {opening.shards}, as shards says", where)

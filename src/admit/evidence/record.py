@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from admit.core.records import Examples, NodeRecord
-from admit.core.signals import CHECK_STATES, FLAKE_STATES, LOCK_STATES, WHYS
+from admit.core.signals import CHECK_STATES, FLAKE_STATES, INSTRUMENT_STATES, LOCK_STATES, PROVENANCE_STATES, WHYS
 from admit.errors import EvidenceError
 from admit.evidence import fields
 from admit.evidence.instant import INSTANT, utc_instant
@@ -46,6 +46,10 @@ def node_record(keys: Mapping[str, Any], where: str, *, gate: str) -> NodeRecord
         attempts=fields.whole(keys, "attempts", where, least=1, default=1),
         flaky=fields.flag(keys, "flaky", where),
         examples=_examples(keys, where),
+        instrument=fields.word(keys, "instrument", INSTRUMENT_STATES, where) if "instrument" in keys else "intact",
+        provenance=(
+            fields.word(keys, "provenance", PROVENANCE_STATES, where) if "provenance" in keys else "established"
+        ),
     )
     _check_sense(record, gate, where)
     return record

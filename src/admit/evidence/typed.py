@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, Protocol
 
 from admit.core.records import Examples, NodeRecord
-from admit.core.signals import CheckState, FlakeState, LockState, Why
+from admit.core.signals import CheckState, FlakeState, InstrumentState, LockState, ProvenanceState, Why
 from admit.evidence.instant import utc_instant
 from admit.evidence.record import MOST_ATTEMPTS
 from admit.evidence.wire import node_line
@@ -34,6 +34,8 @@ class WrittenNode(Protocol):
     attempts: int
     flaky: bool
     examples: Examples | None
+    instrument: InstrumentState
+    provenance: ProvenanceState
 
 
 class Written(NamedTuple):
@@ -113,6 +115,8 @@ def _is_plain(one: WrittenNode) -> bool:
         and one.flake_status == "stable"
         and one.attempts == 1
         and (one.examples is None or one.examples.valid > 0)
+        and one.instrument == "intact"
+        and one.provenance == "established"
         and not (one.flaky or one.why or one.message or one.counterexample or one.freeze_expires)
     )
 
@@ -140,6 +144,8 @@ def record_of(found: WrittenNode) -> NodeRecord | None:
         found.attempts,
         found.flaky,
         None if seen is None else Examples(seen.ran, seen.valid, seen.max),
+        found.instrument,
+        found.provenance,
     )
 
 
@@ -163,9 +169,14 @@ def _plain_kind(gate: str) -> Any:
     fields = [
         (name, of_a_pass.get(name, kind), *default)
         for name, kind, *default in _fields()
-        if name not in {"freeze_expires", "why", "message", "counterexample", "attempts", "flaky"}
+        if name not in _MORE_THAN_A_PASS
     ]
     return defstruct("PlainPass", fields, rename={"check": gate}, **_OPTIONS)
+
+
+_MORE_THAN_A_PASS: Final = frozenset(
+    {"freeze_expires", "why", "message", "counterexample", "attempts", "flaky", "instrument", "provenance"}
+)
 
 
 def _kind(gate: str) -> Any:
@@ -193,6 +204,8 @@ def _fields() -> list[Any]:
         ("attempts", Annotated[int, Meta(ge=1, le=MOST_ATTEMPTS)], 1),
         ("flaky", bool, False),
         ("examples", _seen_kind(valid=0) | None, None),
+        ("instrument", InstrumentState, "intact"),
+        ("provenance", ProvenanceState, "established"),
     ]
 
 

@@ -49,6 +49,8 @@ OPTIONAL: Final = (
     "attempts",
     "flaky",
     "examples",
+    "instrument",
+    "provenance",
 )
 """Keys of a node record that may be left out, in the order in which they are written."""
 

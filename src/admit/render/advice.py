@@ -32,6 +32,13 @@ BY_ATTRIBUTION: Final[dict[str, str]] = {
     "base-moved": "Name the base (--base), bring the patch up to date with it, and run every gate again.",
     "uncommitted-changes": "Commit, then run the gates on the commit.",
     "no-base": "Run against the base, so that its tests and configuration judge.",
+    "fixture_repinned": "Have a reviewer approve the new pins (`admit approve`), or make them a patch of their own.",
+    "control-files-touched": (
+        "Make the change of the rules a patch of its own, or have a reviewer approve it (`admit approve`)."
+    ),
+    "instrument-edited": (
+        "Make the change of how tests run a patch of its own, or have a reviewer approve it (`admit approve`)."
+    ),
     "all-gates-held": "Merge this head.",
 }
 """One sentence an attribution of the shipped router, and of evidence that is not admissible."""
@@ -44,6 +51,13 @@ BY_REASON: Final[dict[str, str]] = {
     "fixture_missing": (
         "Nothing pins what the tests read: have a person write the lock (`admit lock write`) in a reviewed commit."
     ),
+    "instrument_compromised": "Find out what changed how this run measures: what is named was not as it was planted.",
+    "test_edited": (
+        "The base's form of the test fails on this code: restore what it asks for, or have a reviewer approve the new "
+        "form (`admit approve --node`)."
+    ),
+    "already_broken": "It fails on the base as well: repair it there first, in a patch of its own.",
+    "unproven_property": "A new test fails: correct the code or the test; until it is proven it cannot reject.",
     "frozen_node": "A freeze is in force (`admit freeze list`): repair the test, then thaw it.",
 }
 """One sentence a reason of the arbiter, where the attribution alone leaves open what to do."""
@@ -61,6 +75,11 @@ BY_WHY: Final[dict[Why, str]] = {
     "flaky": "It both failed and passed on this commit: find out what makes the difference.",
     "vacuous": "The property ran on nothing: give it inputs that reach its assertions.",
     "error_collect": "Repair what kept the file from being collected.",
+    "vanished": (
+        "The patch no longer has this test: bring it back, declare its rename (`Admit-Rename: OLD => NEW` in a commit "
+        "message), or have a reviewer approve that it goes."
+    ),
+    "uncontrolled_lane": "Run it on a lane that the policy trusts for timing.",
     "error_setup": "Repair the set-up that broke before the test ran.",
 }
 """One sentence a sub-reason of a node that gave no verdict."""

@@ -21,6 +21,7 @@ def explain_node(decision: Decision, node: str) -> list[str]:
 _ELSEWHERE: Final[dict[LeftWhy, str]] = {
     "frozen": "; it does not vote there, and holds the patch through flaky_freeze",
     "abstained": "; it neither votes nor holds",
+    "proposal": "; it neither votes nor holds until it is proven",
 }
 
 
@@ -33,6 +34,8 @@ def _in_gate(gate: GateRuling, node: str) -> list[str]:
             states = (
                 f"{gate.gate}={record.check}, fixture_lock={record.fixture_lock}, flake_status={record.flake_status}"
             )
+            if (record.instrument, record.provenance) != ("intact", "established"):
+                states += f", instrument={record.instrument}, provenance={record.provenance}"
             return [f"{lines[0]} by rule {verdict.rule} of the arbiter ({states})", *lines[1:], head]
     for left in gate.left:
         if left.node == node:
