@@ -1,5 +1,5 @@
 #!/bin/sh
-# Pin runtime, dev, bench, mutation and lock: every release with the digests of all its files, for every platform.
+# Pin runtime, sign, dev, bench, mutation and lock: every release with the digests of all its files, for every platform.
 #
 #   lock.sh PIP_COMPILE [--upgrade]
 #
@@ -17,6 +17,7 @@ pin() {
 }
 
 pin requirements/runtime.txt "$@" pyproject.toml
+pin requirements/sign.txt "$@" --extra sign pyproject.toml
 for name in dev bench mutation lock; do
     pin "requirements/$name.txt" "$@" "requirements/$name.in"
 done

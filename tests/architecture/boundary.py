@@ -69,3 +69,6 @@ WORLD_ATTRIBUTES: frozenset[str] = frozenset(
 
 PLUGIN_ONLY: frozenset[str] = frozenset({"_pytest", "hypothesis", "pluggy", "pytest", "xdist"})
 """What the plugin finds in the process that it runs in; no other room may need it."""
+
+NEEDS_EXTRA: frozenset[str] = frozenset({"admit.trust.keys"})
+"""Modules that import what only an extra brings, and only where it is used; without it they say which extra."""

@@ -77,9 +77,13 @@ def test_every_import_is_the_standard_library_or_a_declared_dependency(
     sources: list[Any], boundary: dict[str, Any], project: dict[str, Any]
 ) -> None:
     declared = {line.split(">")[0].strip() for line in project["project"]["dependencies"]}
+    extras = {
+        line.split(">")[0].strip() for lines in project["project"]["optional-dependencies"].values() for line in lines
+    }
     stray = []
     for source in sources:
         allowed = declared | (boundary["PLUGIN_ONLY"] if source.is_in("admit.pytest_plugin") else frozenset())
+        allowed |= extras if source.name in boundary["NEEDS_EXTRA"] else frozenset()
         for line, name in source.imported():
             top = name.split(".")[0]
             if top not in allowed and top != "admit" and top not in sys.stdlib_module_names:

@@ -10,7 +10,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-FILES = ["runtime", "dev", "bench", "mutation", "lock"]
+FILES = ["runtime", "sign", "dev", "bench", "mutation", "lock"]
+FROM_PROJECT = {"runtime", "sign"}
 
 
 def pinned(path: Path) -> dict[str, tuple[str, int]]:
@@ -50,7 +51,7 @@ def test_each_pin_has_digests(name: str, root: Path) -> None:
     assert [pin for pin, (_, digests) in pins.items() if not digests] == []
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name != "runtime"])
+@pytest.mark.parametrize("name", [name for name in FILES if name not in FROM_PROJECT])
 def test_the_pins_meet_what_is_asked_for(name: str, root: Path) -> None:
     folder = root / "requirements"
     assert check(asked(folder / f"{name}.in"), pinned(folder / f"{name}.txt")) == [], "run: make lock-deps"
@@ -63,8 +64,19 @@ def test_the_pins_meet_the_declared_dependencies(root: Path, project: dict[str, 
     assert len(pins) == len(declared), "a dependency brought others along: give them a line in docs/adr/0004"
 
 
+def test_the_pins_meet_the_extra_for_signing(root: Path, project: dict[str, Any]) -> None:
+    extras = project["project"]["optional-dependencies"]
+    assert set(extras) == {"sign"}
+    declared = [Requirement(line) for line in (*project["project"]["dependencies"], *extras["sign"])]
+    pins = pinned(root / "requirements" / "sign.txt")
+    assert check(declared, pins) == [], "run: make lock-deps"
+    assert set(pins) - {requirement.name for requirement in declared} == {"cffi", "pycparser"}, (
+        "the extra brings others along: give them a line in docs/adr/0009"
+    )
+
+
 def test_one_release_is_pinned_everywhere(root: Path) -> None:
     dev = pinned(root / "requirements" / "dev.txt")
-    for name in ("runtime", "bench", "mutation"):
+    for name in ("runtime", "sign", "bench", "mutation"):
         other = pinned(root / "requirements" / f"{name}.txt")
         assert {pin: (dev[pin], other[pin]) for pin in dev.keys() & other.keys() if dev[pin][0] != other[pin][0]} == {}

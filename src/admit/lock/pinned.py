@@ -6,8 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
+from admit import strictjson
 from admit.errors import InputError
-from admit.lock import strict_json
 from admit.lock.globs import Globs
 from admit.lock.manifest import NAME as MANIFEST_NAME
 from admit.lock.paths import path_of, refusal
@@ -100,9 +100,9 @@ def instrument(seed: int | None, settings: Mapping[str, Value], versions: Mappin
         InputError: a value that no setting may hold, an empty name or version.
     """
     if not (seed is None or type(seed) is int):
-        strict_json.refuse("seed", seed, "a whole number, or null where none is pinned")
+        strictjson.refuse("seed", seed, "a whole number, or null where none is pinned")
     pairs = tuple(sorted((name, setting_text(value, f"setting {name}")) for name, value in settings.items()))
-    return Instrument(seed, pairs, strict_json.text_pairs(dict(versions), "versions"))
+    return Instrument(seed, pairs, strictjson.text_pairs(dict(versions), "versions"))
 
 
 def setting_text(value: Value, where: str) -> str:
@@ -166,28 +166,28 @@ def read_lock(text: bytes, where: str = NAME) -> Lock:
     Raises:
         InputError: not JSON, a key that is unknown, absent or stands twice, a value of the wrong type or form.
     """
-    tree = strict_json.read_object(text, where)
-    strict_json.only(tree, _KEYS, where)
+    tree = strictjson.read_object(text, where, do="write the lock again")
+    strictjson.only(tree, _KEYS, where)
     if tree["schema"] != SCHEMA:
-        strict_json.refuse(f"{where}: schema", tree["schema"], f'"{SCHEMA}"')
+        strictjson.refuse(f"{where}: schema", tree["schema"], f'"{SCHEMA}"')
     if not isinstance(tree["manifest"], str) or not _DIGEST.fullmatch(tree["manifest"]):
-        strict_json.refuse(f"{where}: manifest", tree["manifest"], "sha256: and 64 hexadecimal digits")
+        strictjson.refuse(f"{where}: manifest", tree["manifest"], "sha256: and 64 hexadecimal digits")
     settings = tree["settings"]
     if not isinstance(settings, dict) or not all(settings):
-        strict_json.refuse(f"{where}: settings", settings, "an object of setting names to values")
-    links = strict_json.text_pairs(tree["links"], f"{where}: links")
-    executable = tuple(sorted(strict_json.texts(tree["executable"], f"{where}: executable")))
+        strictjson.refuse(f"{where}: settings", settings, "an object of setting names to values")
+    links = strictjson.text_pairs(tree["links"], f"{where}: links")
+    executable = tuple(sorted(strictjson.texts(tree["executable"], f"{where}: executable")))
     _check_paths([path for path, _ in links], f"{where}: links")
     _check_paths(list(executable), f"{where}: executable")
     return Lock(
         manifest=tree["manifest"],
-        files=strict_json.count(tree["files"], f"{where}: files"),
-        total_bytes=strict_json.count(tree["bytes"], f"{where}: bytes"),
+        files=strictjson.count(tree["files"], f"{where}: files"),
+        total_bytes=strictjson.count(tree["bytes"], f"{where}: bytes"),
         sets=_read_sets(tree["sets"], where),
         links=links,
         executable=executable,
         instrument=instrument(
-            tree["seed"], settings, dict(strict_json.text_pairs(tree["versions"], f"{where}: versions"))
+            tree["seed"], settings, dict(strictjson.text_pairs(tree["versions"], f"{where}: versions"))
         ),
     )
 
@@ -204,16 +204,16 @@ def _check_paths(names: list[str], where: str) -> None:
 
 def _read_sets(value: object, where: str) -> tuple[PinnedSet, ...]:
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        strict_json.refuse(f"{where}: sets", value, "a list of objects")
+        strictjson.refuse(f"{where}: sets", value, "a list of objects")
     made = []
     for tree in value:
-        strict_json.only(tree, PinnedSet._fields, f"{where}: sets")
+        strictjson.only(tree, PinnedSet._fields, f"{where}: sets")
         name = (
             tree["name"]
             if isinstance(tree["name"], str)
-            else strict_json.refuse(f"{where}: sets", tree["name"], "a text")
+            else strictjson.refuse(f"{where}: sets", tree["name"], "a text")
         )
-        paths, nodes = (strict_json.texts(tree[key], f"{where}: set {name}: {key}") for key in ("paths", "nodes"))
+        paths, nodes = (strictjson.texts(tree[key], f"{where}: set {name}: {key}") for key in ("paths", "nodes"))
         made.append(PinnedSet(name, paths, nodes))
     sets = tuple(sorted(made))
     checked_sets(sets, where)

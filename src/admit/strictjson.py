@@ -1,4 +1,4 @@
-"""JSON from a control file: one object, every key once, every key known."""
+"""JSON from a file that is trusted or refused: one object, every key once, every key known."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def read_object(text: bytes, where: str) -> dict[str, Any]:
-    """Return the JSON object that a file holds.
+def read_object(text: bytes, where: str, *, do: str = "") -> dict[str, Any]:
+    """Return the JSON object that a file holds; `do` is what an error tells its reader to do.
 
     Raises:
         InputError: not UTF-8, not one JSON object, a key that stands twice, `NaN` or an infinity, too deep, a number
@@ -34,11 +34,11 @@ def read_object(text: bytes, where: str) -> dict[str, Any]:
         value = json.loads(text.decode("utf-8"), object_pairs_hook=pairs, parse_constant=constant)
     except UnicodeDecodeError as error:
         line = text.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{where}:{line}", "bytes that are not UTF-8", do="write the lock again") from error
+        raise InputError(f"{where}:{line}", "bytes that are not UTF-8", do=do) from error
     except json.JSONDecodeError as error:
-        raise InputError(f"{where}:{error.lineno}", f"not JSON: {error.msg}", do="write the lock again") from error
+        raise InputError(f"{where}:{error.lineno}", f"not JSON: {error.msg}", do=do) from error
     except (RecursionError, ValueError) as error:
-        raise InputError(where, f"not JSON that is read here: {error}", do="write the lock again") from error
+        raise InputError(where, f"not JSON that is read here: {error}", do=do) from error
     if not isinstance(value, dict):
         raise InputError(where, f"a JSON {_kind(value)}", allowed="one JSON object")
     return value
