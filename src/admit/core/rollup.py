@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from admit.core.fold import Folded
     from admit.core.ladder import Ladder, Rule
     from admit.core.records import Document, NodeRecord
-    from admit.core.signals import CheckState, FlakeState, GateState, InstrumentState, Kind, ProvenanceState
+    from admit.core.signals import CheckState, FlakeState, GateState, InstrumentState, Kind, ProvenanceState, Why
 
 LISTED: Final = 10_000
 """Accepted nodes up to this many are named in a decision; beyond, they are counted."""
@@ -180,7 +180,7 @@ def _with_trust(
     return {name: state if name in {"fixture_lock", "flake_status"} else "not_run" for name, state in states.items()}
 
 
-_QUIET: Final = frozenset({None, "skip", "xfail", "todo"})
+QUIET: Final[frozenset[Why | None]] = frozenset({None, "skip", "xfail", "todo"})
 """How a proposal may give no verdict and still leave the sample; any other trouble with it holds."""
 
 
@@ -188,7 +188,7 @@ def _is_sound_proposal(record: NodeRecord, code: int) -> bool:
     """Return whether a node is new in this patch and did not fail: then it neither votes nor holds (contract P3)."""
     if r.provenance_of(code) != "unproven" or r.instrument_of(code) != "intact" or r.lock_of(code) != "match":
         return False
-    return record.check != "fail" and record.why in _QUIET and not record.flaky
+    return record.check != "fail" and record.why in QUIET and not record.flaky
 
 
 def _shows(declared: tuple[str, str], record: NodeRecord, code: int) -> bool:
