@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from admit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FILE: Final = "admit.toml"
 
@@ -35,6 +39,12 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     Setting("policy.router", str, "router", "policy that rules on patches: `router` as shipped, or a path"),
     Setting("policy.arbiter", str, "arbiter", "policy that rules on nodes: `arbiter` as shipped, or a path"),
     Setting(
+        "policy.trusted_arbiter",
+        str,
+        "trusted-arbiter",
+        "policy that rules on nodes where a base's instrument judged (contract 2.3): as shipped, or a path",
+    ),
+    Setting(
         "run.command", list, ["python", "-m", "pytest"], "the test command, for commands that have to run it themselves"
     ),
     Setting("run.timeout_s", int, 3600, "seconds until a run is killed; what it left is then no evidence"),
@@ -55,6 +65,20 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     Setting("freeze.register", str, "admit.freezes.toml", "register of freezes"),
     Setting("freeze.horizon_days", int, 30, "how many days ahead a freeze may expire at most (contract F3)"),
     Setting("abstain.file", str, "admit.abstentions.toml", "declared abstentions (contract U7)"),
+    Setting(
+        "trust.tests",
+        list,
+        [],
+        "further path patterns of test files and of what they read, beside `tests/`, `test_*.py` and the like (T7)",
+    ),
+    Setting("trust.runner", list, [], "further path patterns of files that say how tests are run (contract T3)"),
+    Setting(
+        "trust.bring",
+        list,
+        [".venv", "venv", "env", ".tox", ".nox", "node_modules"],
+        "untracked folders and files that a worktree needs; links to them are made there",
+    ),
+    Setting("trust.approvals", str, ".admit/approvals", "where reviewers' signed approvals lie; never in the commit"),
     Setting("ledger.path", str, ".admit/ledger.db", "where decisions are recorded"),
     Setting("evidence.folder", str, ".admit/evidence", "where a run leaves its documents"),
     Setting("evidence.max_bytes", int, 2_000_000_000, "largest evidence document that is read"),
@@ -87,88 +111,153 @@ class Settings:
         return tuple(self._values[key])
 
 
+class _Text:
+    """The text of a configuration and the name that it goes by in messages; finds lines when a message needs one."""
+
+    def __init__(self, where: str, raw: bytes) -> None:
+        self.where, self.raw = where, raw
+
+    def at(self, *keys: str) -> str:
+        """Return `where:line` of the value that these keys lead to, or the name alone where it is not written.
+
+        The parser of the standard library tells no positions, but the shortest part from the top that is TOML and
+        has the value ends with its last line, and the next shorter part that is TOML ends before its first.
+        """
+        lines = self.raw.decode("utf-8").split("\n")
+        last = next((n for n in range(1, min(len(lines), MAX_LINES) + 1) if _has(lines[:n], keys)), 0)
+        first = next((n for n in range(last, 0, -1) if _parsed(lines[: n - 1]) is not None), 0)
+        return f"{self.where}:{first}" if first else self.where
+
+    def error(self, keys: Sequence[str], found: str, *, allowed: str = "", do: str = "") -> InputError:
+        """Return the refusal of a value, to be raised."""
+        return InputError(self.at(*keys), found, allowed=allowed, do=do)
+
+    def tree(self) -> dict[str, Any]:
+        """Return what the text says.
+
+        Raises:
+            InputError: it is not TOML.
+        """
+        try:
+            return tomllib.loads(self.raw.decode("utf-8"))
+        except ValueError as error:  # bad UTF-8 and bad TOML are of this kind, a number of thousands of digits too
+            line = re.search(r"at line (\d+)", str(error))
+            where = f"{self.where}:{line[1]}" if line else self.where
+            raise InputError(where, f"not TOML: {error}", do="correct the line named") from error
+        except RecursionError as error:
+            raise InputError(self.where, "not readable as TOML: nested too deep", do="correct it") from error
+
+
+MAX_LINES: Final = 300
+"""So far down a line is looked for: every part from the top is parsed anew, which is slow in a file that is long."""
+
+
+def _parsed(lines: list[str]) -> dict[str, Any] | None:
+    """Return what the first lines of a text say; None where they break off inside a value."""
+    try:
+        return tomllib.loads("\n".join([*lines, ""]))
+    except ValueError:
+        return None
+
+
+def _has(lines: list[str], keys: tuple[str, ...]) -> bool:
+    tree: Any = _parsed(lines)
+    for key in keys:
+        if not isinstance(tree, dict) or key not in tree:
+            return False
+        tree = tree[key]
+    return True
+
+
 def read_settings(raw: bytes, where: str = FILE) -> Settings:
     """Return what a configuration file says.
 
     Raises:
-        InputError: not TOML, an unknown key, a wrong type, a value out of range.
+        InputError: not TOML, an unknown key, a wrong type, a value out of range; names the line.
     """
-    try:
-        tree = tomllib.loads(raw.decode("utf-8"))
-    except ValueError as error:  # bad UTF-8 and bad TOML are of this kind, a number of thousands of digits too
-        raise InputError(where, f"not TOML: {error}", do="correct the line named") from error
-    except RecursionError as error:
-        raise InputError(where, "not readable as TOML: nested too deep", do="correct it") from error
-    sets = _pinned_sets(tree, where)
+    text = _Text(where, raw)
+    tree = text.tree()
+    sets = _pinned_sets(tree, text)
     values: dict[str, Any] = {}
     rows = {row.key: row for row in SETTINGS}
     for section, table in tree.items():
         if not isinstance(table, dict):
-            raise InputError(where, f"the key {section} stands outside a table", allowed=", ".join(_sections()))
+            raise text.error([section], f"the key {section} stands outside a table", allowed=", ".join(_sections()))
         for name, value in table.items():
             key = f"{section}.{name}"
             if key not in rows:
-                raise InputError(where, f"unknown key {key}", allowed=", ".join(rows) + ", lock.sets.NAME")
-            values[key] = _checked(rows[key], value, where)
+                raise text.error([section, name], f"unknown key {key}", allowed=", ".join(rows) + ", lock.sets.NAME")
+            values[key] = _checked(rows[key], value, text)
     settings = Settings(values, sets)
-    _check_paths(settings, where)
+    _check_paths(settings, text)
     return settings
 
 
-PATHS: Final = ("lock.manifest", "lock.file", "freeze.register", "abstain.file", "ledger.path", "evidence.folder")
+PATHS: Final = (
+    "lock.manifest",
+    "lock.file",
+    "freeze.register",
+    "abstain.file",
+    "ledger.path",
+    "evidence.folder",
+    "trust.approvals",
+)
 """Settings that name a file or folder of their own, under the root."""
 
 
-def _check_paths(settings: Settings, where: str) -> None:
+def _check_paths(settings: Settings, text: _Text) -> None:
     """Refuse a path that leaves the repository, or that two settings share: one would overwrite the other."""
     seen: dict[str, str] = {FILE: "the configuration"}
     for key in PATHS:
         parts = settings.text(key).split("/")
         if settings.text(key).startswith("/") or {"", ".", "..", ".git"} & set(parts):
             allowed = "a plain path under the repository's root"
-            raise InputError(where, f"{key} is {settings.text(key)!r}", allowed=allowed)
+            raise text.error(key.split("."), f"{key} is {settings.text(key)!r}", allowed=allowed)
         if (other := seen.setdefault("/".join(parts), key)) != key:
-            raise InputError(where, f"{key} is {settings.text(key)!r}, as is {other}", do="give each a path of its own")
+            found, do = f"{key} is {settings.text(key)!r}, as is {other}", "give each a path of its own"
+            is_written = text.at(*key.split(".")) != text.where  # one of the two may be a default, on no line
+            raise text.error((key if is_written else other).split("."), found, do=do)
 
 
 def _sections() -> list[str]:
     return sorted({f"[{row.key.split('.')[0]}]" for row in SETTINGS})
 
 
-def _checked(row: Setting, value: Any, where: str) -> Any:
+def _checked(row: Setting, value: Any, source: _Text) -> Any:
+    keys = row.key.split(".")
     if type(value) is not row.kind:
-        raise InputError(where, f"{row.key} is {value!r}", allowed=_TYPE_WORDS[row.kind])
+        raise source.error(keys, f"{row.key} is {value!r}", allowed=_TYPE_WORDS[row.kind])
     if isinstance(value, int) and value < (0 if row.key == "hypothesis.seed" else 1):
-        raise InputError(where, f"{row.key} is {value}", allowed="a whole number of at least 1")
+        raise source.error(keys, f"{row.key} is {value}", allowed="a whole number of at least 1")
     if row.key == "freeze.horizon_days" and isinstance(value, int) and value > LONGEST_HORIZON_DAYS:
-        raise InputError(where, f"{row.key} is {value}", allowed=f"1 to {LONGEST_HORIZON_DAYS}")
+        raise source.error(keys, f"{row.key} is {value}", allowed=f"1 to {LONGEST_HORIZON_DAYS}")
     if isinstance(value, list) and not all(isinstance(part, str) and part for part in value):
-        raise InputError(where, f"{row.key} is {value!r}", allowed=_TYPE_WORDS[list])
+        raise source.error(keys, f"{row.key} is {value!r}", allowed=_TYPE_WORDS[list])
     if isinstance(value, str) and not value:
-        raise InputError(where, f"{row.key} is empty", allowed=_TYPE_WORDS[str])
+        raise source.error(keys, f"{row.key} is empty", allowed=_TYPE_WORDS[str])
     for text in [value] if isinstance(value, str) else value if isinstance(value, list) else []:
         if not text.isprintable():
-            raise InputError(where, f"{row.key} is {value!r}", allowed="printable characters")
+            raise source.error(keys, f"{row.key} is {value!r}", allowed="printable characters")
     return value
 
 
 _TYPE_WORDS: Final[dict[type, str]] = {str: "a text", int: "a whole number", list: "a list of texts"}
 
 
-def _pinned_sets(tree: dict[str, Any], where: str) -> tuple[PinnedPaths, ...]:
+def _pinned_sets(tree: dict[str, Any], text: _Text) -> tuple[PinnedPaths, ...]:
     lock = tree.get("lock")
     tables = lock.pop("sets", {}) if isinstance(lock, dict) else {}
     if not isinstance(tables, dict):
-        raise InputError(where, "lock.sets is not a table", allowed="[lock.sets.NAME] with paths = [...]")
+        raise text.error(["lock", "sets"], "lock.sets is not a table", allowed="[lock.sets.NAME] with paths = [...]")
     sets = []
     for name, table in tables.items():
         if not isinstance(table, dict) or not table.keys() <= {"paths", "nodes"} or "paths" not in table:
-            raise InputError(
-                where, f"lock.sets.{name} is {table!r}", allowed="paths = [...] and, if wanted, nodes = [...]"
-            )
+            allowed = "paths = [...] and, if wanted, nodes = [...]"
+            raise text.error(["lock", "sets", name], f"lock.sets.{name} is {table!r}", allowed=allowed)
         for key, value in table.items():
             if not isinstance(value, list) or not value or not all(_is_pattern(part) for part in value):
-                raise InputError(where, f"lock.sets.{name}.{key} is {value!r}", allowed="a list of patterns, not empty")
+                found, allowed = f"lock.sets.{name}.{key} is {value!r}", "a list of patterns, not empty"
+                raise text.error(["lock", "sets", name, key], found, allowed=allowed)
         sets.append(PinnedPaths(name, tuple(table["paths"]), tuple(table.get("nodes", ["*"]))))
     return tuple(sets)
 

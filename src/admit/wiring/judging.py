@@ -43,7 +43,10 @@ def recorder(path: Path, now: datetime) -> Callable[[Decision], None]:
 
 
 class Asked(NamedTuple):
-    """What a command line says of the patch to judge; None where it leaves it to git or to the evidence."""
+    """What a command line says of the patch to judge; None where it leaves it to git or to the evidence.
+
+    `control` is where the files under review are read, where that is not the working tree (contract T1).
+    """
 
     folder: Path
     now: datetime
@@ -54,6 +57,7 @@ class Asked(NamedTuple):
     notes: tuple[str, ...] = ()
     inadmissible: Mapping[str, str] = {}
     locked: tuple[LockedNodes, ...] = ()
+    control: Workspace | None = None
 
 
 def case_of(space: Workspace, asked: Asked) -> Case:
@@ -66,9 +70,10 @@ def case_of(space: Workspace, asked: Asked) -> Case:
     from admit.core.decision import Patch
     from admit.core.rollup import Sampling
 
-    router = policy_of(space, "policy.router", asked.policy)
+    control = asked.control or space
+    router = policy_of(control, "policy.router", asked.policy)
     documents, problems = read_folder(space, asked.folder)
-    frozen, register, notes = register_of(space, documents, asked.now)
+    frozen, register, notes = register_of(control, documents, asked.now)
     checkout = look(space.root)
     head = resolve(space.root, asked.head) if asked.head and checkout.head else asked.head or checkout.head
     tree = checkout.tree if head == checkout.head else None
@@ -77,8 +82,9 @@ def case_of(space: Workspace, asked: Asked) -> Case:
         documents=documents,
         problems=problems,
         router=router,
-        arbiter=policy_of(space, "policy.arbiter"),
-        sampling=Sampling(asked.now, frozen, declared(space), router.options.flaky),
+        arbiter=policy_of(control, "policy.arbiter"),
+        trusted=policy_of(control, "policy.trusted_arbiter"),
+        sampling=Sampling(asked.now, frozen, declared(control), router.options.flaky),
         register=register,
         inadmissible={**_outside(space, asked, router, documents), **asked.inadmissible},
         notes=(*asked.notes, *notes),
@@ -113,7 +119,7 @@ def read_folder(space: Workspace, folder: Path) -> tuple[tuple[Document, ...], t
 def _outside(space: Workspace, asked: Asked, router: Policy, documents: tuple[Document, ...]) -> dict[str, str]:
     """Return what only the outside could see that makes evidence inadmissible (contract E5)."""
     found = {}
-    if edited := _edited_control_files(space):
+    if asked.control is None and (edited := _edited_control_files(space)):
         found["uncommitted-changes"] = f"control files with uncommitted changes: {', '.join(edited)}"
     if state := tracked(space.root, ".admit"):
         found["tracked-state"] = f"the commit holds {', '.join(state[:3])}"

@@ -31,6 +31,7 @@ def run_context(
     base: str | None = None,
     launched: bool = False,
     progress: Progress | None = None,
+    bench: Workspace | None = None,
 ) -> RunContext:
     """Return what a run is told before it starts: ids from git, states from the trusted files, checked now.
 
@@ -40,14 +41,15 @@ def run_context(
         base: the commit that the patch is to be merged into, if one is named.
         launched: whether a parent process watches the run.
         progress: called with how far hashing is.
+        bench: the worktree in which the base's instrument judges; what is told of files is told of those there.
 
     Raises:
         InputError: git or a control file cannot be read.
     """
     from admit.lock.report import locked_nodes
 
-    space = workspace(root)
-    checkout, now = look(space.root), clock()
+    space = workspace(root) if bench is None else bench
+    checkout, now = look(root if bench is not None else space.root), clock()
     report, pinned = check_lock(space, progress=progress), pinned_instrument(space)
     lock, locked = locked_nodes(report)
     frozen, register = _freezes(space, now)
@@ -55,7 +57,7 @@ def run_context(
         patch_id=patch_id or checkout.branch or (checkout.head or "working-tree")[:12],
         head=checkout.head,
         base=resolve(space.root, base) if base else None,
-        dirty=bool(checkout.dirty),
+        dirty=bool(checkout.dirty) and bench is None,  # a worktree holds what was committed, and nothing else
         run_id=f"{now:%Y%m%dT%H%M%SZ}-{os.urandom(4).hex()}",
         nonce=os.urandom(16).hex(),
         lane=space.settings.text("run.lane"),

@@ -94,7 +94,15 @@ def declared(space: Workspace) -> Mapping[str, tuple[str, str]]:
     return load_abstentions(space.path("abstain.file")).declared
 
 
-_CONTROL_KEYS = ("lock.manifest", "lock.file", "freeze.register", "abstain.file", "policy.router", "policy.arbiter")
+_CONTROL_KEYS = (
+    "lock.manifest",
+    "lock.file",
+    "freeze.register",
+    "abstain.file",
+    "policy.router",
+    "policy.arbiter",
+    "policy.trusted_arbiter",
+)
 
 
 def control_files(space: Workspace) -> tuple[str, ...]:
