@@ -252,19 +252,22 @@ def arbitrate(policy: Policy, records: list[tuple[str, NodeRecord]], *, now: str
     return held(decision, policy.ladder, {"malformed-evidence": "; ".join(problems)} if problems else {})
 
 
-def check_signals(policy: Policy) -> None:
+def check_signals(policy: Policy, *, with_trust: bool = False) -> None:
     """Refuse a node policy whose signals are not what records carry.
 
+    Args:
+        policy: a node policy.
+        with_trust: for records of a run on a base, which carry `instrument` and `provenance` as well (contract 2.3).
+
     Raises:
-        InputError: the signals are not the check, `fixture_lock` and `flake_status`, with or without `instrument` and
-            `provenance` (contract 2.1, 2.3).
+        InputError: the signals are not the check, `fixture_lock` and `flake_status`, and those two where they belong.
     """
     named, carried = {signal.name for signal in policy.ladder.signals}, {policy.check, "fixture_lock", "flake_status"}
-    if named & _TRUST:
+    if with_trust:
         carried |= _TRUST
     if strange := named - carried:
         found = f"it asks for signals that no record carries: {', '.join(sorted(strange))}"
-        raise InputError(policy.source, found, allowed=", ".join(sorted(carried | _TRUST)))
+        raise InputError(policy.source, found, allowed=", ".join(sorted(carried)))
     if absent := carried - named:
         found = f"it does not rule on {', '.join(sorted(absent))}, which every record carries"
         raise InputError(policy.source, found, do="give the policy a signal for each")

@@ -36,7 +36,7 @@ def policy_of(space: Workspace, key: str, override: str | None = None) -> Policy
     if rules_on == "node":
         from admit.adjudicate import check_signals
 
-        check_signals(policy)
+        check_signals(policy, with_trust=key == "policy.trusted_arbiter")
     return policy
 
 
