@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from io import BytesIO
@@ -16,6 +17,7 @@ from admit.evidence.wire import Finish, check_gate_name, closing_line, finish_li
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from socket import socket
     from types import TracebackType
     from typing import BinaryIO, Self
 
@@ -40,21 +42,23 @@ class DocumentWriter:
     Args:
         path: where; by convention `<gate>.<anything>.jsonl` in an evidence folder.
         opening: what the document speaks of.
+        link: a connected stream socket that takes the records in place of a file; its other end keeps and seals them.
 
     Raises:
         EvidenceError: the opening's gate cannot name a gate.
         LedgerError: the file exists already or cannot be written (also raised by every method).
     """
 
-    __slots__ = ("_fd", "_gate", "_hash", "node_count", "path")
+    __slots__ = ("_fd", "_gate", "_hash", "_link", "node_count", "path")
 
-    def __init__(self, path: str | os.PathLike[str], opening: Opening) -> None:
+    def __init__(self, path: str | os.PathLike[str], opening: Opening, link: socket | None = None) -> None:
         self.path = os.fspath(path)
         self._gate = check_gate_name(opening.gate, self.path)
         self._hash = hashlib.sha256()
+        self._link = link
         self.node_count = 0
         try:
-            self._fd = os.open(self.path, _NEW, 0o644)
+            self._fd = os.open(self.path, _NEW, 0o644) if link is None else link.fileno()
         except OSError as error:
             raise _unwritable(self.path, error, "an evidence folder serves one run; give each run a new one") from error
         self._append(opening_line(opening))
@@ -86,9 +90,13 @@ class DocumentWriter:
 
     def release(self) -> None:
         """Let go of the file without sealing it; does nothing the second time."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        if self._fd < 0:
+            return
+        self._fd, fd = -1, self._fd
+        if self._link is None:
+            os.close(fd)
+        else:
+            _hang_up(self._link)
 
     def __enter__(self) -> Self:
         """Return the writer itself."""
@@ -196,6 +204,13 @@ def _write(fd: int, line: bytes, path: str) -> None:
             done += os.write(fd, line[done:])
     except OSError as error:
         raise _unwritable(path, error, "the document stays without its seal and counts as a run that died") from error
+
+
+def _hang_up(link: socket) -> None:
+    """Say that nothing follows, and wait until the other end has taken everything and lets go."""
+    with link, contextlib.suppress(OSError):
+        link.shutdown(1)  # a child that a test left behind may hold the socket too, so closing it would say nothing
+        link.recv(1)
 
 
 def _sync(fd: int, path: str) -> None:
