@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from admit.errors import InputError
-from admit.policy.model import SHIPPED, EvidenceOptions, Policy
+from admit.policy.model import SHIPPED, EvidenceOptions, Policy, TrustOptions
 
 if TYPE_CHECKING:
     from admit.core.ladder import Ladder
     from admit.policy.model import RulesOn
 
-__all__ = ["SHIPPED", "EvidenceOptions", "Policy", "for_gate", "load", "parse"]
+__all__ = ["SHIPPED", "EvidenceOptions", "Policy", "TrustOptions", "for_gate", "load", "parse"]
 
 
 def load(source: str, rules_on: RulesOn | None = None) -> Policy:

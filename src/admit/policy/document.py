@@ -8,7 +8,7 @@ from admit.core.signals import FLAKE_STATES, INSTRUMENT_STATES, LOCK_STATES, PRO
 
 if TYPE_CHECKING:
     from admit.core.signals import Outcome, Signal
-    from admit.policy.model import EvidenceOptions, RulesOn
+    from admit.policy.model import EvidenceOptions, RulesOn, TrustOptions
 
 SCHEMA: Final = "admit.policy/1"
 
@@ -24,7 +24,7 @@ MAX_RULES: Final = 2000
 KEYS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "patch": (
         ("schema", "name", "rules_on", "signal", "outcome", "rule"),
-        ("about", "required", "waived", "order", "accept", "evidence"),
+        ("about", "required", "waived", "order", "accept", "evidence", "trust"),
     ),
     "node": (("schema", "name", "rules_on", "check", "signal", "outcome", "rule"), ("about", "order", "accept")),
 }
@@ -34,6 +34,7 @@ SIGNAL_KEYS: Final = (("name", "states", "clean"), ())
 OUTCOME_KEYS: Final = (("name", "means"), ())
 RULE_KEYS: Final = (("outcome", "reason"), ("any", "all", "when", "look_first"))
 EVIDENCE_KEYS: Final = ((), ("flaky", "no_base", "base_moved_commits", "base_moved_hours"))
+TRUST_KEYS: Final = ((), ("approvers", "evidence", "timing_lanes", "instrument_edits"))
 
 RESERVED: Final = (
     "attempts", "base", "counterexample", "examples", "fixture_lock", "fixture_manifest", "flake_status",
@@ -82,4 +83,5 @@ class Document(NamedTuple):
     worse: tuple[tuple[str, str], ...]
     region: tuple[Places, ...]
     options: EvidenceOptions
+    trust: TrustOptions
     rules: tuple[RuleText, ...]

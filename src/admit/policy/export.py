@@ -11,7 +11,7 @@ from admit.policy.sheet import MAX_ROWS, sheet
 
 if TYPE_CHECKING:
     from admit.core.ladder import Box, Ladder
-    from admit.policy.model import Policy
+    from admit.policy.model import Policy, TrustOptions
     from admit.policy.sheet import Section
 
 Counts = tuple[int, ...] | None
@@ -111,6 +111,7 @@ def as_json(policy: Policy, counts: Counts) -> str:
         "required": policy.required,
         "waived": dict(policy.waived),
         "evidence": policy.options._asdict() if policy.rules_on == "patch" else None,
+        "trust": _trust(policy.trust) if policy.rules_on == "patch" else None,
         "signals": [
             {"name": s.name, "states": s.states, "clean": [state for state in s.states if state in s.clean]}
             for s in ladder.signals
@@ -124,6 +125,11 @@ def as_json(policy: Policy, counts: Counts) -> str:
         "table": _json_table(ladder) if ladder.size <= MAX_ROWS else None,
     }
     return json.dumps(form, indent=2, ensure_ascii=False) + "\n"
+
+
+def _trust(trust: TrustOptions) -> dict[str, object]:
+    """Return whom the policy trusts."""
+    return trust._asdict() | {"evidence": [{"gate": gate, "keys": keys} for gate, keys in trust.evidence]}
 
 
 def _box(box: Box, ladder: Ladder) -> dict[str, list[str]]:

@@ -16,6 +16,9 @@ Flaky: TypeAlias = Literal["fail", "unknown"]
 NoBase: TypeAlias = Literal["say", "hold"]
 """What a decision without a base does: say so, or hold (contract 2.3)."""
 
+InstrumentEdits: TypeAlias = Literal["hold", "say"]
+"""What a patch that edits the instrument does: hold until a reviewer approves, or say so (contract T1, T7)."""
+
 SHIPPED: Final = ("router", "arbiter", "trusted-arbiter")
 """The policies that come with the package, by name."""
 
@@ -31,6 +34,24 @@ class EvidenceOptions(NamedTuple):
     no_base: NoBase = "say"
     base_moved_commits: int | None = None
     base_moved_hours: int | None = None
+
+
+class TrustOptions(NamedTuple):
+    """Whom a patch policy trusts: keys as `ed25519:` and 64 hexadecimal digits, lanes by name (T5, T7, T8, L5).
+
+    `approvers` are the keys whose approvals count. `evidence` pairs a gate with the keys of which one must have signed
+    its documents; the documents of a gate that is not named may be unsigned. `timing_lanes` are the lanes on which
+    timing-sensitive nodes count.
+    """
+
+    approvers: tuple[str, ...] = ()
+    evidence: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    timing_lanes: tuple[str, ...] = ()
+    instrument_edits: InstrumentEdits = "hold"
+
+
+TRUST: Final = TrustOptions()
+"""What a policy without a [trust] table trusts: nobody's keys, no lane."""
 
 
 class Policy(NamedTuple):
@@ -50,3 +71,4 @@ class Policy(NamedTuple):
     about: str
     source: str
     check: str
+    trust: TrustOptions = TRUST

@@ -17,10 +17,12 @@ from admit.policy.document import (
     RESERVED,
     SCHEMA,
     SIGNAL_KEYS,
+    TRUST_KEYS,
     Document,
 )
-from admit.policy.model import EvidenceOptions, Flaky, NoBase, RulesOn
-from admit.policy.tables import TableReader, parsed, quoted
+from admit.policy.model import TRUST, EvidenceOptions, Flaky, InstrumentEdits, NoBase, RulesOn, TrustOptions
+from admit.policy.tables import KEYS as KEY_IDS
+from admit.policy.tables import LANES, TableReader, parsed, quoted
 
 if TYPE_CHECKING:
     from admit.core.signals import Kind
@@ -55,6 +57,7 @@ def read_document(source: Source) -> Document:
         worse=order_of(_sub(top, "order"), outcomes),
         region=region_of(_sub(top, "accept"), signals),
         options=_options(_sub(top, "evidence")),
+        trust=_trust(_sub(top, "trust")),
         rules=rules,
     )
     (_check_gates if rules_on == "patch" else _check_node_signals)(top, document)
@@ -158,6 +161,19 @@ def _options(table: TableReader) -> EvidenceOptions:
     )
 
 
+def _trust(table: TableReader) -> TrustOptions:
+    """Read whom the policy trusts (contract T5, T7, T8, L5)."""
+    table.only(*TRUST_KEYS)
+    signed = TableReader(table.source, table.table_of("evidence"), table="trust.evidence", label="[trust.evidence]")
+    edits = table.choice("instrument_edits", get_args(InstrumentEdits)) if "instrument_edits" in table.values else None
+    return TrustOptions(
+        approvers=table.listed("approvers", KEY_IDS),
+        evidence=tuple((gate, signed.listed(gate, KEY_IDS)) for gate in sorted(signed.values)),
+        timing_lanes=table.listed("timing_lanes", LANES),
+        instrument_edits=TRUST.instrument_edits if edits is None else cast("InstrumentEdits", edits),
+    )
+
+
 def _check_gates(top: TableReader, document: Document) -> None:
     """Refuse a patch policy whose signals are not exactly the gates that it requires (contract R1, R7)."""
     names = [signal.name for signal in document.signals]
@@ -183,6 +199,11 @@ def _check_gates(top: TableReader, document: Document) -> None:
                 do="add it to required, or delete the signal and say under [waived] why it is not required",
             )
         _vocabulary(one, signal, GATE_STATES, ("pass",))
+    for gate, _ in document.trust.evidence:
+        if gate not in names:
+            raise TableReader(top.source, {}, table="trust.evidence", label="[trust.evidence]").error(
+                gate, f"{gate} is no required gate", allowed=names, do="name a gate whose documents are judged"
+            )
     for gate, _ in document.waived:
         if gate in names:
             raise _sub(top, "waived").error(

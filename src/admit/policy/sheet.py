@@ -9,7 +9,7 @@ from admit.core.verify import census
 if TYPE_CHECKING:
     from admit.core.ladder import Box, Ladder
     from admit.core.signals import Signal
-    from admit.policy.model import Policy
+    from admit.policy.model import Policy, TrustOptions
 
 MAX_ROWS: Final = 4096
 """Up to so many combinations the table is written out; past that the sheet says that it is not."""
@@ -50,11 +50,22 @@ def _head(policy: Policy) -> Section:
             for bound, unit in ((options.base_moved_commits, "commits"), (options.base_moved_hours, "hours"))
             if bound is not None
         ]
+        rows += _trust(policy.trust)
     else:
         rows.append(("the gate's own check", policy.check))
     rows.append(("order", ", ".join(f"{better} < {worse}" for better, worse in sorted(ladder.worse))))
     rows += [("may accept", _box(box, ladder.signals)) for box in ladder.accept_region]
     return Section(f"Policy {ladder.name}", (), tuple(rows), policy.about)
+
+
+def _trust(trust: TrustOptions) -> list[tuple[str, str]]:
+    """Return whom the policy trusts."""
+    rows = [("a patch that edits the instrument", "holds" if trust.instrument_edits == "hold" else "says so")]
+    rows += [("approvals count from", key) for key in trust.approvers]
+    rows += [(f"{gate} signed by", " or ".join(keys)) for gate, keys in trust.evidence]
+    if trust.timing_lanes:
+        rows.append(("timing counts on", ", ".join(trust.timing_lanes)))
+    return rows
 
 
 def _box(box: Box, signals: tuple[Signal, ...]) -> str:

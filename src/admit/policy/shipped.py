@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from admit.core.ladder import Ladder, Rule
 from admit.core.signals import Outcome, Signal
-from admit.policy.model import EvidenceOptions, Policy
+from admit.policy.model import TRUST, EvidenceOptions, Policy
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -55,6 +55,7 @@ LADDER_FIELDS: Final = ("name", "signals", "outcomes", "worse", "region", "rules
 
 def pack(policy: Policy) -> Packed:
     """Return a policy as plain tuples, everything in a fixed order."""
+    assert policy.trust == TRUST, "a shipped policy knows nobody's keys"
     options = policy.options
     return (
         _pack_ladder(policy.ladder),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from admit.errors import InputError
 
@@ -26,6 +26,23 @@ TABLES: Final = ("signal", "outcome", "rule", "case")
 """Keys at the top of a file that hold a list of tables."""
 
 WORD_RULE: Final = "letters, digits, _ . and -, beginning with a letter or digit"
+
+
+class Listed(NamedTuple):
+    """What a list holds: what one of them is called, its form, and the form in words."""
+
+    one: str
+    form: re.Pattern[str]
+    rule: str
+
+
+WORDS: Final = Listed("word", _WORD, WORD_RULE)
+KEYS: Final = Listed(
+    "key",
+    re.compile(r"ed25519:[0-9a-f]{64}"),
+    "ed25519: and 64 hexadecimal digits in lower case, as `admit keys show` prints them",
+)
+LANES: Final = Listed("lane", re.compile(r"[!-~]{1,100}"), "1 to 100 characters of ASCII, no blanks")
 
 
 class TableReader:
@@ -114,19 +131,30 @@ class TableReader:
         Raises:
             InputError: it is something else, is empty, or names something twice.
         """
-        value = self.values.get(key) if value is None else value
+        return self._listed(key, self.values.get(key) if value is None else value, WORDS)
+
+    def listed(self, key: str, kind: Listed) -> tuple[str, ...]:
+        """Return the texts of one kind in a list, or the one that stands alone, each once; none without the key.
+
+        Raises:
+            InputError: it is something else, is empty, or names something twice.
+        """
+        return self._listed(key, self.values[key], kind) if key in self.values else ()
+
+    def _listed(self, key: str, value: object, kind: Listed) -> tuple[str, ...]:
+        """Return the texts of one kind."""
         listed = [value] if isinstance(value, str) else value
         if not isinstance(listed, list):
-            raise self.mistyped(key, value, "a word or a list of words")
+            raise self.mistyped(key, value, f"a {kind.one} or a list of {kind.one}s")
         for one in listed:
             if not isinstance(one, str):
-                raise self.mistyped(key, one, "words only")
-            if not _WORD.fullmatch(one):
-                raise self.error(key, f"{key} has {quoted(one)}", allowed=WORD_RULE)
+                raise self.mistyped(key, one, f"{kind.one}s only")
+            if not kind.form.fullmatch(one):
+                raise self.error(key, f"{key} has {quoted(one)}", allowed=kind.rule)
             if listed.count(one) > 1:
                 raise self.error(key, f"{key} has {quoted(one)} twice", do="name it once")
         if not listed:
-            raise self.error(key, f"{key} is empty", allowed="at least one word")
+            raise self.error(key, f"{key} is empty", allowed=f"at least one {kind.one}")
         return tuple(listed)
 
     def bound(self, key: str) -> int | None:

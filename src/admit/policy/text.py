@@ -56,5 +56,6 @@ def read_draft(text: str, where: str) -> Draft:
         about=document.about,
         source=where,
         check=document.check,
+        trust=document.trust,
     )
     return Draft(policy, document, source)
