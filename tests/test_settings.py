@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from admit.errors import InputError
-from admit.settings import SETTINGS, PinnedPaths, Settings, hypothesis_profile, read_settings
+from admit.settings import MAX_LINES, SETTINGS, PinnedPaths, Settings, hypothesis_profile, read_settings
 
 
 def test_an_empty_file_gives_every_default() -> None:
@@ -68,7 +70,73 @@ def test_what_a_setting_may_not_be_is_refused_in_one_line(text: bytes, said: str
     with pytest.raises(InputError, match=said) as caught:
         read_settings(text)
     assert "\n" not in str(caught.value)
-    assert str(caught.value).startswith("admit.toml: ")
+    assert re.match(r"admit\.toml(:\d+)?: ", str(caught.value))
+
+
+LINES = """\
+# "run.lane" here = 1
+[run]
+command = [
+    "make",  # lane = 3
+    "test",
+]
+lane = "x"
+
+[lock]
+versions = []
+sets = { "all" = { paths = ["d/**"] }, "a.b" = { paths = ["x"] }, x = { paths = ['''
+lane = 5
+[lock.sets.x]'''] } }
+
+["gates"]
+"property_paths" = ["x"]
+
+[hypothesis]
+seed = 0
+
+[freeze]
+register = "r.toml"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        pytest.param('"test"', "3", 3, id="a list of several lines, at its first"),
+        pytest.param('lane = "x"', "lane = 4", 7, id="a key"),
+        pytest.param("versions", "version", 10, id="an unknown key"),
+        pytest.param('["d/**"]', "[]", 11, id="an inline table, at its first line"),
+        pytest.param('_paths" = ["x"]', '_paths" = [3]', 16, id="a key in quotes"),
+        pytest.param("seed = 0", "seed = -1", 19, id="a number"),
+        pytest.param("r.toml", "../r.toml", 22, id="a path"),
+        pytest.param("r.toml", "admit.sha256", 22, id="a path that is another's default"),
+        pytest.param("r.toml", "admit.abstentions.toml", 22, id="a path that is the default of a later setting"),
+        pytest.param("[freeze]", "[freeze", 21, id="no TOML"),
+        pytest.param("# ", "x = 3\n# ", 1, id="a key outside a table"),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_a_refusal_names_the_line(old: str, new: str, line: int, end: str) -> None:
+    """Also where a text of several lines holds what looks like keys and tables."""
+    assert read_settings(LINES.replace("\n", end).encode()).text("run.lane") == "x"
+    with pytest.raises(InputError) as caught:
+        read_settings(LINES.replace(old, new, 1).replace("\n", end).encode())
+    assert caught.value.where == f"admit.toml:{line}"
+
+
+def test_a_set_is_named_at_its_header_and_its_keys_at_their_own_lines() -> None:
+    text = "[lock.sets.a]\npaths = ['x']\n[lock.sets.'a.b']\npaths = ['x']\nnodes = ['t.py::*']\n"
+    for old, new, line in (("paths", "path", 1), ("['t.py::*']", "[]", 5)):
+        with pytest.raises(InputError) as caught:
+            read_settings(text.replace(old, new, 1).encode())
+        assert caught.value.where == f"admit.toml:{line}"
+
+
+def test_far_down_in_a_long_file_a_refusal_names_the_file_alone() -> None:
+    """Never a wrong line: it is not looked for there, because that would take long."""
+    with pytest.raises(InputError) as caught:
+        read_settings(b"#\n" * MAX_LINES + b"[run]\nlane = 3\n")
+    assert str(caught.value) == "admit.toml: run.lane is 3; allowed: a text"
 
 
 @given(st.binary(max_size=200))
