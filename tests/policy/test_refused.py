@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from admit.errors import InputError
+from admit.evidence.wire import RESERVED as RECORD_KEYS
 from admit.policy import parse
+from admit.policy.document import RESERVED
 
 SAMPLES = Path(__file__).with_name("samples")
 PATCH = (SAMPLES / "two-gates.toml").read_text(encoding="utf-8")
@@ -95,3 +97,11 @@ def test_a_policy_too_large_to_verify_is_refused_with_what_was_obtained(monkeypa
         "p.toml: too large to verify: 5 steps gave no answer for accept-monotone"
         " (obtained: no-dead-rule, total, accept-region); require fewer gates, or write fewer and simpler rules"
     )
+
+
+@pytest.mark.parametrize("name", sorted(RECORD_KEYS))
+def test_no_gate_can_be_called_what_evidence_refuses(name):
+    """A policy that requires such a gate could never be satisfied: no document can be named so."""
+    assert name in RESERVED
+    with pytest.raises(InputError, match=f"signal {name}: evidence documents use this word as a key"):
+        parse(PATCH.replace("fixture_check", name), "p.toml")

@@ -37,11 +37,14 @@ EVIDENCE_KEYS: Final = ((), ("flaky", "no_base", "base_moved_commits", "base_mov
 TRUST_KEYS: Final = ((), ("approvers", "evidence", "timing_lanes", "instrument_edits"))
 
 RESERVED: Final = (
-    "attempts", "base", "counterexample", "examples", "fixture_lock", "fixture_manifest", "flake_status",
-    "freeze_expires", "gate", "head", "message", "node", "patch_id", "record", "reproduce", "schema", "seed",
-    "settings", "why",
+    "attempts", "base", "counterexample", "examples", "fixture_lock", "fixture_manifest", "flake_status", "flaky",
+    "freeze_expires", "gate", "head", "instrument", "message", "node", "patch_id", "provenance", "record", "reproduce",
+    "schema", "seed", "settings", "why",
 )  # fmt: skip
 """Keys of evidence documents, which no gate can be called: the two could not be told apart."""
+
+MAX_GATE: Final = 100
+"""The longest name of a gate, in characters: evidence takes no longer one."""
 
 OWN_GATES: Final = ("property_check", "fixture_check", "flaky_freeze")
 """The gates that admit itself brings: a policy requires each, or waives it in words (contract R7)."""

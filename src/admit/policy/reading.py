@@ -10,6 +10,7 @@ from admit.policy.document import (
     CLEAN,
     EVIDENCE_KEYS,
     KEYS,
+    MAX_GATE,
     MAX_RULES,
     MAX_SIGNALS,
     NODE_SIGNALS,
@@ -190,8 +191,7 @@ def _check_gates(top: TableReader, document: Document) -> None:
             )
     for index, signal in enumerate(document.signals):
         one = TableReader(top.source, {}, table="signal", index=index, label=f"signal {signal.name}")
-        if signal.name in RESERVED:
-            raise one.error("name", "evidence documents use this word as a key", do="call the gate something else")
+        _check_name(one, signal.name)
         if signal.name not in document.required:
             raise one.error(
                 "name",
@@ -222,9 +222,19 @@ def _check_node_signals(top: TableReader, document: Document) -> None:
         )
     known = NODE_SIGNALS | {document.check: (CHECK_STATES, ("pass",))}
     for index, signal in enumerate(document.signals):
+        one = TableReader(top.source, {}, table="signal", index=index, label=f"signal {signal.name}")
+        if signal.name not in NODE_SIGNALS:
+            _check_name(one, signal.name)
         if signal.name in known:
-            one = TableReader(top.source, {}, table="signal", index=index, label=f"signal {signal.name}")
             _vocabulary(one, signal, *known[signal.name])
+
+
+def _check_name(one: TableReader, name: str) -> None:
+    """Refuse a signal that no evidence could speak of: its name is a key there already, or too long for one."""
+    if name in RESERVED:
+        raise one.error("name", "evidence documents use this word as a key", do="call the gate something else")
+    if len(name) > MAX_GATE:
+        raise one.error("name", f"a name of {len(name)} characters", allowed=f"up to {MAX_GATE}")
 
 
 def _vocabulary(one: TableReader, signal: Signal, states: tuple[str, ...], clean: tuple[str, ...]) -> None:
