@@ -249,9 +249,9 @@ def test_evidence_that_is_not_there_is_an_input_error(freeze: Freeze, name: str)
 def test_list_shows_what_there_is(freeze: Freeze) -> None:
     register((NODE, "@ana", "2026-12-14T12:00:00Z"), ("a.py::test_y", "@ben", "2026-11-29T00:00:00Z"))
     assert freeze("list", *NOW).out.splitlines()[:3] == [
-        "LEFT               OWNER  NODE                     REASON",
-        "14 days            @ana   tests/test_a.py::test_x  r",
-        "expired 1 day ago  @ben   a.py::test_y             r",
+        "LEFT               UNTIL                 OWNER  NODE                     REASON",
+        "14 days            2026-12-14T12:00:00Z  @ana   tests/test_a.py::test_x  r",
+        "expired 1 day ago  2026-11-29T00:00:00Z  @ben   a.py::test_y             r",
     ]
     assert freeze("list", "--format", "markdown", *NOW).out.startswith("| left |")
     assert json.loads(freeze("list", "--format", "json", *NOW).out)["freezes"][1]["state"] == "expired"
@@ -297,7 +297,8 @@ def test_a_register_that_cannot_be_read_exits_65(freeze: Freeze, verb: str) -> N
 
 def test_due_groups_by_owner_and_fails_only_if_asked(freeze: Freeze) -> None:
     register((NODE, "@ana", "2026-12-03T12:00:00Z"), ("a.py::test_y", "@ben", "2026-12-20T00:00:00Z"))
-    expected = f"admit.freezes.toml: 1 expiring within 7 days, 0 expired and not removed\n\n@ana\n  3 days: {NODE}: r\n"
+    title = "admit.freezes.toml: 1 expiring within 7 days, 0 expired and not removed"
+    expected = f"{title}\n\n@ana\n  3 days (2026-12-03T12:00:00Z): {NODE}: r\n"
     assert freeze("due", *NOW) == Answer(0, expected, "")
     assert freeze("due", "--fail-if-due", *NOW) == Answer(1, expected, "")
     assert freeze("due", "--within", "1d", "--fail-if-due", *NOW).code == 0

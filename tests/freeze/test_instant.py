@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admit.freeze.instant import Refused, rfc3339, span_of, time_left, utc_instant
+from admit.freeze.instant import Refused, days_left, rfc3339, span_of, time_left, utc_instant
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
@@ -130,8 +130,15 @@ def test_any_other_span_is_refused(text: str) -> None:
     ("left", "expected"),
     [
         pytest.param(timedelta(days=12, hours=23), "12 days", id="days"),
+        pytest.param(timedelta(days=14) - timedelta(seconds=1), "14 days", id="just-written"),
+        pytest.param(timedelta(days=13, hours=23, minutes=30), "14 days", id="half-an-hour-later"),
+        pytest.param(timedelta(days=13, hours=23, minutes=29), "13 days", id="after-that"),
         pytest.param(timedelta(days=1), "1 day", id="one-day"),
-        pytest.param(timedelta(hours=23, minutes=59), "23 hours", id="hours"),
+        pytest.param(timedelta(hours=23, minutes=59), "1 day", id="a-minute-less"),
+        pytest.param(timedelta(hours=12) - timedelta(seconds=1), "12 hours", id="just-written-in-hours"),
+        pytest.param(timedelta(hours=23, minutes=29), "23 hours", id="hours"),
+        pytest.param(timedelta(hours=1, minutes=29), "1 hour", id="over-one-hour"),
+        pytest.param(timedelta(minutes=59), "under an hour", id="last-hour"),
         pytest.param(timedelta(hours=1), "1 hour", id="one-hour"),
         pytest.param(timedelta(seconds=1), "under an hour", id="last-second"),
         pytest.param(timedelta(0), "expired just now", id="the-instant-itself"),
@@ -141,3 +148,16 @@ def test_any_other_span_is_refused(text: str) -> None:
 )
 def test_time_left_is_said_in_whole_days_or_on_the_last_day_hours(left: timedelta, expected: str) -> None:
     assert time_left(NOW + left, NOW) == expected
+
+
+@pytest.mark.parametrize(
+    ("left", "expected"),
+    [
+        pytest.param(timedelta(days=14) - timedelta(seconds=1), 14, id="just-written"),
+        pytest.param(timedelta(days=13, hours=23), 13, id="days"),
+        pytest.param(timedelta(hours=23), 0, id="last-day"),
+        pytest.param(timedelta(days=-3), 0, id="expired"),
+    ],
+)
+def test_days_left_are_counted_as_time_left_counts_them(left: timedelta, expected: int) -> None:
+    assert days_left(NOW + left, NOW) == expected

@@ -63,11 +63,11 @@ again; @ana: remove the entry
 def test_the_list_shows_time_left_owner_and_reason() -> None:
     assert report.list_text(read(), NOW) == (
         """\
-LEFT                OWNER  NODE                    REASON
-19 days             @ana   a.py::test_x            races (#12)
-12 hours            @ben   a.py::test_y[a|`<b>`*]  leaks <a> | port
-expired 3 days ago  @ana   a.py::test_z            slow
-broken, inert       @cy    tests                   all
+LEFT                UNTIL                 OWNER  NODE                    REASON
+19 days             2026-12-20T00:00:00Z  @ana   a.py::test_x            races (#12)
+12 hours            2026-12-01T00:00:00Z  @ben   a.py::test_y[a|`<b>`*]  leaks <a> | port
+expired 3 days ago  2026-11-27T00:00:00Z  @ana   a.py::test_z            slow
+broken, inert       2026-12-24T00:00:00Z  @cy    tests                   all
 admit.freezes.toml: broken: 5 freezes, 2 in force, 1 expired, 2 broken
 """
         + FINDINGS
@@ -147,10 +147,10 @@ def test_due_names_what_expires_soon_and_what_has_by_owner() -> None:
 admit.freezes.toml: 1 expiring within 1 day, 1 expired and not removed
 
 @ana
-  expired 3 days ago: a.py::test_z: slow
+  expired 3 days ago (2026-11-27T00:00:00Z): a.py::test_z: slow
 
 @ben
-  12 hours: a.py::test_y[a|`<b>`*]: leaks <a> | port
+  12 hours (2026-12-01T00:00:00Z): a.py::test_y[a|`<b>`*]: leaks <a> | port
 """
     )
 

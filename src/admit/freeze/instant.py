@@ -75,14 +75,26 @@ def span_of(text: str) -> timedelta | Refused:
 
 
 def time_left(expires: datetime, now: datetime) -> str:
-    """Return how long a freeze still holds, in words: whole days, or hours on its last day."""
-    left = expires - now
-    if left <= timedelta(0):
-        return f"expired {_ago(-left)}"
-    if left >= timedelta(days=1):
-        return counted(left.days, "day")
-    hours = left // timedelta(hours=1)
-    return counted(hours, "hour") if hours else "under an hour"
+    """Return how long a freeze still holds, in words: whole days, or hours on its last day.
+
+    Counted from the nearest hour, so that a freeze for 14 days reads so when it has just been written. What it says is
+    at most half an hour more than there is; the instant itself stands beside it wherever it is shown.
+    """
+    if expires <= now:
+        return f"expired {_ago(now - expires)}"
+    hours = _hours(expires - now)
+    if hours >= 24:
+        return counted(hours // 24, "day")
+    return counted(hours, "hour") if expires - now >= timedelta(hours=1) else "under an hour"
+
+
+def days_left(expires: datetime, now: datetime) -> int:
+    """Return how many whole days a freeze still holds, as `time_left` counts them; 0 from its end on."""
+    return max(0, _hours(expires - now) // 24)
+
+
+def _hours(span: timedelta) -> int:
+    return (span + timedelta(minutes=30)) // timedelta(hours=1)
 
 
 def _ago(since: timedelta) -> str:

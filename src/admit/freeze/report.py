@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from admit.errors import one_line
-from admit.freeze.instant import counted, rfc3339, time_left
+from admit.freeze.instant import counted, days_left, rfc3339, time_left
 from admit.freeze.register import in_force
 
 if TYPE_CHECKING:
@@ -70,10 +70,12 @@ def due(register: Register, now: datetime, within: timedelta) -> Due:
 
 
 def list_text(register: Register, now: datetime) -> str:
-    """Return the register as a table: time left, owner, node, reason."""
+    """Return the register as a table: time left, until when, owner, node, reason."""
     found = rows(register, now)
-    table = [("LEFT", "OWNER", "NODE", "REASON")]
-    table += [(_left(row), row.entry.owner, row.entry.node, _reason(row.entry)) for row in found]
+    table = [("LEFT", "UNTIL", "OWNER", "NODE", "REASON")]
+    for row in found:
+        entry = row.entry
+        table.append((_left(row), rfc3339(entry.expires), entry.owner, entry.node, _reason(entry)))
     lines = _aligned([tuple(one_line(cell) for cell in line) for line in table]) if found else []
     return _lines([*lines, summary(register, now), *_findings(register)])
 
@@ -142,7 +144,9 @@ def due_text(found: Due) -> str:
     lines = [_due_title(found)]
     for owner, owned in _by_owner(found):
         lines += ["", one_line(owner)]
-        lines += [one_line(f"  {_left(row)}: {row.entry.node}: {_reason(row.entry)}") for row in owned]
+        for row in owned:
+            until = rfc3339(row.entry.expires)
+            lines.append(one_line(f"  {_left(row)} ({until}): {row.entry.node}: {_reason(row.entry)}"))
     return _lines(lines)
 
 
@@ -203,7 +207,7 @@ def _keys(row: Row, now: datetime) -> dict[str, Any]:
     return {
         "node": entry.node,
         "state": row.state.replace(" ", "_"),
-        "days_left": max(0, (entry.expires - now).days),
+        "days_left": days_left(entry.expires, now),
         "owner": entry.owner,
         "reason": entry.reason,
         "expires": rfc3339(entry.expires),
