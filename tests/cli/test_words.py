@@ -221,7 +221,7 @@ def test_one_file_that_cannot_be_read_holds_the_records_of_the_others_e4(capsys:
         pytest.param(["route", "--evidence"], id="an empty list"),
         pytest.param(["route", "--evidence", "e.json", "--format", "xml"], id="no such format"),
         pytest.param(["route", "--evid", "e.json"], id="an abbreviation"),
-        pytest.param(["explain"], id="explain nothing"),
+        pytest.param(["explain", "d.json", "a.py::test_x", "b"], id="explain two nodes"),
         pytest.param(["lock"], id="no verb"),
     ],
 )

@@ -64,10 +64,7 @@ def _write(space: Workspace, args: Namespace) -> int:
     before = load_abstentions(path)
     folder = args.evidence or _run_tests(space, args.command)
     documents = _documents(space, folder)
-    if not any(document.closing and document.closing.ended == "finished" for document in documents):
-        raise InputError(
-            str(folder), "no run that finished left evidence here", do="make the tests run to their end first"
-        )
+    _refuse_no_run(folder, documents)
     after = updated(before, documents)
     write(path, after.abstentions)
     lines = [
@@ -78,6 +75,27 @@ def _write(space: Workspace, args: Namespace) -> int:
     lines.append(f"{path.name}: {len(after.abstentions.by_node)} nodes declared; review each reason before you commit")
     _print(lines, args.format, {"added": after.added, "changed": after.changed, "dropped": after.dropped})
     return 0
+
+
+def _refuse_no_run(folder: Path, documents: tuple[Document, ...]) -> None:
+    """Refuse evidence that says of no test what it shows: the file would be brought up to date with nothing."""
+    from admit.core.signals import FREEZE_GATE
+
+    if not documents:
+        found = "no evidence here" if folder.is_dir() else "no such folder"
+        raise InputError(
+            str(folder), found, do="run `admit run` first, or leave --evidence out: then the tests run now"
+        )
+    if not any(document.closing and document.closing.ended == "finished" for document in documents):
+        raise InputError(
+            str(folder), "no run that finished left evidence here", do="make the tests run to their end first"
+        )
+    if not any(document.codes for document in documents if document.opening.gate != FREEZE_GATE):
+        raise InputError(
+            str(folder),
+            "the run found no tests, so there is nothing to declare and the file stays as it is",
+            do="write a test first, or name the command that runs them: admit abstain write -- COMMAND",
+        )
 
 
 def _run_tests(space: Workspace, words: list[str]) -> Path:

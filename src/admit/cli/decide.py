@@ -11,6 +11,7 @@ from admit.errors import LedgerError, UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from admit.adjudicate import Case
     from admit.core.decision import Decision
     from admit.wiring import Asked, Workspace
 
@@ -59,10 +60,32 @@ def answer(space: Workspace, asked: Asked, args: Namespace) -> int:
 
     record = recorder(args.ledger or space.path("ledger.path"), asked.now)
     out = decision_path(space, args)
-    decision = adjudicate(case_of(space, asked), record)
+    case = case_of(space, asked)
+    decision = adjudicate(case._replace(notes=(*case.notes, *lost_freezes(case))), record)
     write_decision(decision, out)
     print_whole(decision, args.format)
     return decision.exit_code
+
+
+def lost_freezes(case: Case) -> tuple[str, ...]:
+    """Return a note for each freeze in force that reaches no node of the evidence, where every test gate's run ended.
+
+    Of a run that did not come to its end nobody knows which nodes it would have had.
+    """
+    from admit.core.fold import fold
+    from admit.core.signals import FREEZE_GATE
+    from admit.freeze.history import orphans
+
+    lost = orphans(case.sampling.frozen, case.documents) if case.sampling.frozen else ()
+    tests = [document for document in case.documents if document.opening.gate != FREEZE_GATE]
+    if not lost or not any(document.codes for document in tests):
+        return ()
+    for gate in sorted({document.opening.gate for document in tests}):
+        folded = fold(gate, (document for document in tests if document.opening.gate == gate))
+        if folded.gap or folded.unfinished:
+            return ()
+    said = "is frozen, and no test of this name ran: if it was renamed or deleted, thaw it"
+    return tuple(f"{node} {said}" for node in lost)
 
 
 def check_asked(args: Namespace) -> None:
@@ -80,13 +103,18 @@ def check_asked(args: Namespace) -> None:
 MOST = 500
 
 
+def last_decision(space: Workspace) -> Path:
+    """Return where decisions of this workspace go that name no other place."""
+    return space.root / ".admit" / "decision.json"
+
+
 def decision_path(space: Workspace, args: Namespace) -> Path:
     """Return where the decision goes.
 
     Raises:
         UsageError: something else stands there.
     """
-    path: Path = args.out or space.root / ".admit" / "decision.json"
+    path: Path = args.out or last_decision(space)
     try:
         is_free = not path.is_symlink() and (not path.exists() or (path.is_file() and _is_decision(path)))
     except (OSError, ValueError):

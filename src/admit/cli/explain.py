@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 def configure(parser: ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("decision", type=Path, help="a decision.json that admit wrote")
+    parser.add_argument(
+        "decision", nargs="?", type=Path, help="a decision.json that admit wrote (default: .admit/decision.json)"
+    )
     parser.add_argument("node", nargs="?", help="one node id; without it the whole decision is explained")
     parser.add_argument("--format", choices=("text", "json", "markdown"), default="text")
 
@@ -23,11 +25,17 @@ def run(args: Namespace) -> int:
     """Explain, and exit 0 where there was something to explain."""
     from admit.render.json import read_decision
 
+    path = _last() if args.decision is None else args.decision
     try:
-        raw = args.decision.read_bytes()
+        raw = path.read_bytes()
     except OSError as error:
-        raise InputError(str(args.decision), f"cannot be read: {error.strerror}", do="name a decision.json") from error
-    decision = read_decision(raw, str(args.decision))
+        do = (
+            f"name a decision.json first: admit explain DECISION {path}"
+            if "::" in str(path)
+            else "name a decision.json"
+        )
+        raise InputError(str(path), f"cannot be read: {error.strerror}", do=do) from error
+    decision = read_decision(raw, str(path))
     if args.node is None:
         from admit.cli.output import print_whole
 
@@ -43,6 +51,23 @@ def run(args: Namespace) -> int:
         raise UsageError(args.node, "no such node in this decision", allowed=", ".join(near), do=more)
     _print(answers, args.format, args.node)
     return 0
+
+
+def _last() -> Path:
+    """Return where the last decision of this workspace stands.
+
+    Raises:
+        InputError: there is none.
+    """
+    from admit.cli.decide import last_decision
+    from admit.wiring import workspace
+
+    path = last_decision(workspace())
+    if not path.exists():
+        raise InputError(
+            str(path), "no decision yet", do="run `admit run` or `admit decide` first, or name a decision.json"
+        )
+    return path
 
 
 def _print(answers: list[str], how: str, node: str) -> None:
