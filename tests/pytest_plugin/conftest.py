@@ -11,10 +11,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from admit.core.context import RunContext
-from admit.core.records import Document
+from admit.core.context import RunContext, Trial, TrialPart
+from admit.core.records import Document, NodeRecord
+from admit.evidence.adopt import adopter, has_finished
 from admit.evidence.context import write_context
 from admit.evidence.read import read_document
+from admit.evidence.record import node_record
+from admit.pytest_plugin.documents import GATES
+from admit.trust import canaries
+from admit.trust.channel import Channel, Terms
 
 PROFILE = {"max_examples": 25, "deadline": None, "derandomize": False, "print_blob": True, "database": None}
 
@@ -142,6 +147,82 @@ class Project:
             check=False,
         )
         return Session(done.returncode, done.stdout, done.stderr, self.folder)
+
+
+class Tried(NamedTuple):
+    """What a parent received of one part of a run on a base."""
+
+    session: Session
+    channel: Channel
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        return self.channel.problems
+
+    def lines(self, gate: str) -> list[dict[str, Any]]:
+        """Return the raw records of a gate, of all sessions."""
+        paths = [Path(path) for paths in self.channel.sessions for path in paths if f"/{gate}." in path]
+        return [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
+
+    def planned(self, *gates: str) -> list[str]:
+        gates = gates or ("property_check", "fixture_check")
+        plans = [line for gate in gates for line in self.lines(gate) if line["record"] == "plan"]
+        return [node for line in plans for node in line["nodes"]]
+
+    def records(self) -> dict[str, NodeRecord]:
+        """Return the node records of both gates."""
+        return {
+            line["node"]: node_record({k: v for k, v in line.items() if k != "record"}, gate, gate=gate)
+            for gate in ("property_check", "fixture_check")
+            for line in self.lines(gate)
+            if line["record"] == "node"
+        }
+
+    def verdicts(self) -> dict[str, tuple[str, str | None]]:
+        """Return check and why of every node that is not planted."""
+        return {n: (r.check, r.why) for n, r in self.records().items() if not canaries.is_planted(WORD, n)}
+
+    def wrong(self) -> str:
+        return canaries.wrong(WORD, self.records())
+
+    def ended(self) -> list[str]:
+        return [line["ended"] for line in self.lines("fixture_check") if line["record"] == "finish"]
+
+
+WORD = "5eed"
+
+
+class Parent:
+    """Plays the parent of a run on a base: a channel, a context, a child process."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.kept = project.root.parent / "kept"
+
+    def run(
+        self,
+        part: TrialPart,
+        *args: str,
+        command: list[str] | None = None,
+        plugins: tuple[str, ...] = (),
+        env: dict[str, str] | None = None,
+        **trial: Any,
+    ) -> Tried:
+        """Run one part; `trial` holds fields of `Trial`."""
+        project = self.project
+        context = a_context(launched=True)
+        terms = Terms(GATES, adopter(context, nonce="secret"), has_finished, 10_000_000)
+        with Channel(self.kept, context.run_id, terms) as channel:
+            told = Trial(part, "b" * 40, str(project.root), channel=channel.path)._replace(**trial)
+            session = project.run_command(
+                command or project.command(*args, plugins=plugins), context=context._replace(trial=told), env=env
+            )
+        return Tried(session, channel)
+
+
+@pytest.fixture
+def parent(project: Project) -> Parent:
+    return Parent(project)
 
 
 @pytest.fixture(scope="session")

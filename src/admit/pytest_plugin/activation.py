@@ -19,11 +19,13 @@ from admit.pytest_plugin.terms import VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from admit.core.context import RunContext
+    from admit.core.context import RunContext, Trial
     from admit.pytest_plugin.collection import Collection
+    from admit.pytest_plugin.link import ChannelEnd
     from admit.pytest_plugin.terms import Terms
 
 _PIN: Final = pytest.StashKey[Pin]()
+_CHANNEL: Final[pytest.StashKey[ChannelEnd]] = pytest.StashKey()
 _CONTEXT: Final = pytest.StashKey["RunContext | str"]()
 
 
@@ -34,6 +36,8 @@ def pin_early(config: pytest.Config) -> None:
         context = _context(config, config.known_args_namespace.admit)
         if not isinstance(context, str):  # else `activate` says so: until then pytest captures standard error
             _pin(config, terms_of_run.terms_of(context, os.getpid()))
+            if context.trial is not None:
+                _begin(config, context.trial)
     elif "PYTEST_XDIST_WORKER" in os.environ:
         terms = _terms(text)
         if terms is not None and terms.owner == os.getppid():  # else a session nested in a test of a worker
@@ -59,15 +63,32 @@ def _record(config: pytest.Config) -> None:
 
     terms = terms_of_run.terms_of(context, os.getpid())
     folder = _absolute(config, folder)
-    calls = Calls()
-    recorder = Recorder(folder, context, terms, calls)
+    calls, trial = Calls(), context.trial
+    recorder = Recorder(folder, context, terms, calls=calls, channel=config.stash.get(_CHANNEL, None))
     config.pluginmanager.register(recorder, "admit-recorder")
-    if config.getoption("dist", "no") != "no":
+    if trial is not None and trial.canary:
+        from admit.pytest_plugin.planting import Quiet
+
+        config.pluginmanager.register(Quiet(trial), "admit-quiet")
+    has_workers = config.getoption("dist", "no") != "no"
+    if has_workers and not (trial is not None and config.getoption("collectonly")):  # xdist only runs tests in workers
         from admit.pytest_plugin.xdist import Controller
 
-        config.pluginmanager.register(Controller(recorder, terms, folder), "admit-controller")
+        config.pluginmanager.register(Controller(recorder, terms, folder, trial), "admit-controller")
     else:
-        _observe(config, terms, calls, collected=recorder.collected, broken=recorder.broken)
+        _observe(config, terms, calls, collected=recorder.collected, broken=recorder.broken, trial=trial)
+
+
+def _begin(config: pytest.Config, trial: Trial) -> None:
+    """Hold the session to its part of a run on a base, and reach the channel before anybody else can."""
+    from admit.pytest_plugin.parts import Part
+
+    config.pluginmanager.register(Part(trial), "admit-part")
+    if trial.channel:
+        from admit.pytest_plugin.documents import GATES
+        from admit.pytest_plugin.link import ChannelEnd
+
+        config.stash[_CHANNEL] = ChannelEnd(trial.channel, len(GATES))
 
 
 def _observe_in_worker(config: pytest.Config, worker: dict[str, Any]) -> None:
@@ -78,7 +99,18 @@ def _observe_in_worker(config: pytest.Config, worker: dict[str, Any]) -> None:
     if told is None or terms is None:
         return  # a worker of a session that does not record
     file = WorkerFile(told["file"])
-    _observe(config, terms, WorkerCalls(file.broken), collected=file.collected, broken=file.broken)
+    trial = None
+    if told["trial"] is not None:
+        from admit.core.context import Trial
+        from admit.pytest_plugin.parts import Part
+        from admit.pytest_plugin.xdist import WorkerModules
+
+        trial = Trial(**told["trial"])
+        part = Part(trial)
+        part.pytest_cmdline_main(config)  # a worker is told its part later than that
+        config.pluginmanager.register(part, "admit-part")
+        config.pluginmanager.register(WorkerModules(trial), "admit-modules")
+    _observe(config, terms, WorkerCalls(file.broken), collected=file.collected, broken=file.broken, trial=trial)
 
 
 def _observe(
@@ -88,9 +120,14 @@ def _observe(
     *,
     collected: Callable[[Collection], None],
     broken: Callable[[BaseException], None],
+    trial: Trial | None = None,
 ) -> None:
+    if trial is not None:
+        from admit.pytest_plugin.link import hide_option
+
+        hide_option(config)
     pin = _pin(config, terms)
-    observer = Observer(terms, config.rootpath, pin=pin, calls=calls, collected=collected, broken=broken)
+    observer = Observer(terms, config.rootpath, pin=pin, calls=calls, collected=collected, broken=broken, trial=trial)
     config.pluginmanager.register(calls, "admit-calls")
     config.pluginmanager.register(observer, "admit-observer")
 

@@ -13,7 +13,8 @@ from admit.evidence.write import DocumentWriter
 from admit.pytest_plugin.execution import Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
+    from socket import socket
 
     from admit.core.context import RunContext
     from admit.core.records import Closing
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 PROPERTY_GATE: Final = "property_check"
 FIXTURE_GATE: Final = "fixture_check"
+GATES: Final = (PROPERTY_GATE, FIXTURE_GATE, FREEZE_GATE)
+"""The documents of a session."""
 
 
 class Document:
@@ -28,8 +31,8 @@ class Document:
 
     __slots__ = ("planned", "recorded", "writer")
 
-    def __init__(self, path: str, opening: Opening) -> None:
-        self.writer = DocumentWriter(path, opening)
+    def __init__(self, path: str, opening: Opening, link: socket | None) -> None:
+        self.writer = DocumentWriter(path, opening, link)
         self.planned: Counter[str] = Counter()
         self.recorded: dict[str, int] = {}
 
@@ -52,11 +55,15 @@ class Document:
 class Documents:
     """Create the documents of a session, fill in what the context knows, and end them.
 
+    With `links`, connections of a channel in the order of `GATES`, they take the documents in place of files.
+
     Raises:
         EvidenceError, LedgerError: a document cannot be created or written (every method).
     """
 
-    def __init__(self, folder: str, context: RunContext, tool_version: str) -> None:
+    def __init__(
+        self, folder: str, context: RunContext, tool_version: str, links: Sequence[socket] | None = None
+    ) -> None:
         self.context = context
         os.makedirs(folder, exist_ok=True)
         stem = _free_stem(folder, f"{context.run_id}-{os.getpid()}")
@@ -64,8 +71,9 @@ class Documents:
             gate: Document(
                 os.path.join(folder, f"{gate}.{stem}.jsonl"),
                 opening_of(context, gate, tool="pytest", tool_version=tool_version),
+                link,
             )
-            for gate in (PROPERTY_GATE, FIXTURE_GATE, FREEZE_GATE)
+            for gate, link in zip(GATES, links or (None, None, None), strict=True)
         }
         self._expiry = _expiries(context)
         self._plain = None if context.locked or context.frozen else Standing(context.lock, "stable", None)

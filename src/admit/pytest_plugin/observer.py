@@ -17,9 +17,10 @@ from admit.pytest_plugin.collection import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from pathlib import Path
 
+    from admit.core.context import Trial
     from admit.pytest_plugin.calls import Calls
     from admit.pytest_plugin.hypothesis_pin import Pin
     from admit.pytest_plugin.terms import Terms
@@ -35,6 +36,7 @@ class Observer:
         calls: is told which nodes are properties.
         collected: is told what was collected, before anything runs.
         broken: is told of an error of the recorder's own, which must never look like a clean run.
+        trial: the part of a run on a base that this session is, if it is one.
     """
 
     def __init__(
@@ -46,12 +48,14 @@ class Observer:
         calls: Calls,
         collected: Callable[[Collection], None],
         broken: Callable[[BaseException], None],
+        trial: Trial | None = None,
     ) -> None:
         self._classifier = Classifier(terms, root)
         self._pin, self._calls, self._collected, self._broken = pin, calls, collected, broken
         self._found: list[pytest.Item] = []
         self._originals: dict[int, str] = {}
         self._deselected: list[pytest.Item] = []
+        self._trial = trial
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_make_collect_report(self) -> Generator[None, Any, Any]:
@@ -61,13 +65,32 @@ class Observer:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(
-        self, config: pytest.Config, items: list[pytest.Item]
+        self, session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
     ) -> Generator[None, Any, Any]:
         """Remember what was found before anything is taken out again."""
         self._found = list(items)
         if config.getoption("loadgroup", False):
             self._originals = {id(item): item.nodeid for item in items}
-        return (yield)
+        result = yield
+        if self._trial is not None:
+            try:
+                self._settle(self._trial, session, items)
+            except Exception as error:  # noqa: BLE001 - as below
+                self._broken(error)
+        return result
+
+    def _settle(self, trial: Trial, session: pytest.Session, items: list[pytest.Item]) -> None:
+        """Bring what was collected to what the part runs, after every option and plugin had its say."""
+        if trial.part == "base":
+            only = frozenset(trial.only)
+            for part in (items, self._found, self._deselected):
+                part[:] = [item for item in part if name_of(item, self._originals) in only]
+        if trial.canary:
+            from admit.pytest_plugin.planting import Planting
+
+            planting = Planting(trial)
+            session.config.pluginmanager.register(planting, "admit-planting")
+            planting.plant(session, items, self._found)
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """Remember what an option or a plugin deselects."""
@@ -105,4 +128,13 @@ class Observer:
         self._calls.hypothesis = frozenset(item.nodeid for item in properties if is_hypothesis_item(item))
         if self._calls.hypothesis:
             self._calls.watch = self._pin.watch(session.config)
+        if self._trial is not None and self._trial.replay:
+            self._replay(session, self._trial.replay)
         self._found, self._deselected = [], []
+
+    def _replay(self, session: pytest.Session, replay: Mapping[str, str]) -> None:
+        from admit.pytest_plugin.replay import Replay
+
+        names = {item.nodeid: name_of(item, self._originals) for item in session.items}
+        texts = {nodeid: replay[name] for nodeid, name in names.items() if name in replay}
+        session.config.pluginmanager.register(Replay(texts), "admit-replay")

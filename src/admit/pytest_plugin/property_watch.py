@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 DERANDOMIZED: Final = "derandomized"
 """The seed of a test that takes its seed from its own source, and so from nobody's option."""
 
+REPLAYED: Final = pytest.StashKey[int]()
+"""How many counterexamples a test was replayed with: each of them ran whole, and did not fail."""
+
 _COMPARED: Final = (
     "max_examples",
     "derandomize",
@@ -62,6 +65,8 @@ class PropertyWatch:
             finally:
                 self._item = item
                 self._run = run._replace(ran=count.ran, valid=count.valid if count.is_measured else None)
+                if REPLAYED in item.stash:
+                    self._run = run._replace(ran=item.stash[REPLAYED], valid=item.stash[REPLAYED])
 
     def run_of(self, item: pytest.Item) -> PropertyRun | None:
         """Return what was seen of a test whose call has ended; None during the call and for every other test."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from admit.core.context import RunContext
     from admit.pytest_plugin.calls import Calls
     from admit.pytest_plugin.collection import Collection
+    from admit.pytest_plugin.link import ChannelEnd
     from admit.pytest_plugin.terms import Terms
 
 BOTH: Final = (PROPERTY_GATE, FIXTURE_GATE)
@@ -39,10 +40,15 @@ class Recorder:
         context: what the run is told.
         terms: the part of it that the processes that run tests are told.
         calls: the calls of the node that is running, where tests run in this process.
+        channel: takes the documents in place of files, in a run on a base.
     """
 
-    def __init__(self, folder: str, context: RunContext, terms: Terms, calls: Calls) -> None:
+    def __init__(
+        self, folder: str, context: RunContext, terms: Terms, *, calls: Calls, channel: ChannelEnd | None = None
+    ) -> None:
         self._folder, self._context, self._terms, self._calls = folder, context, terms, calls
+        self._channel = channel
+        self.foreign: set[str] = set()
         self.running: dict[str, None] = {}
         self._documents: Documents | None = None
         self._session: pytest.Session | None = None
@@ -50,7 +56,7 @@ class Recorder:
         self._properties: frozenset[str] = frozenset()
         self._uncollected: set[str] = set()
         self._names: dict[str, str] = {}
-        self._bad = self._interrupted = False
+        self._bad = self._interrupted = self._has_planned = False
         self._trouble = ""
 
     def broken(self, error: BaseException) -> None:
@@ -59,6 +65,8 @@ class Recorder:
         if self._documents is not None:
             self._documents.abandon()
             self._documents = None
+        if self._channel is not None:
+            self._channel.hang_up()
 
     # ------------------------------------------------------------ the session
 
@@ -68,7 +76,8 @@ class Recorder:
         self._session = session
         os.environ[VARIABLE] = self._terms.to_json()
         try:
-            self._documents = Documents(self._folder, self._context, pytest.__version__)
+            links = None if self._channel is None else self._channel.taken()
+            self._documents = Documents(self._folder, self._context, pytest.__version__, links)
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not stop the user's tests, nor look clean
             self.broken(error)
 
@@ -86,6 +95,8 @@ class Recorder:
             self._end()
         except Exception as error:  # noqa: BLE001 - as above
             self.broken(error)
+        if self._channel is not None:
+            self._channel.hang_up()
         if self._trouble:  # said here, because while tests run standard error may be captured
             sys.stderr.write(f"admit: recording failed, the gates count as not run: {self._trouble}\n")
 
@@ -103,13 +114,23 @@ class Recorder:
             for node in documents[gate].unseen():
                 reading = _INTERRUPTED if self._interrupted and node in self.running else _NEVER_RAN
                 documents.not_run((gate,), node, why=reading.why or "never_ran", message=reading.message)
+        self._look_for_foreign(documents)
         exit_code = int(getattr(session, "exitstatus", 3))
-        reported = any(documents[gate].planned for gate in BOTH)
         ended = session_ended(
-            exit_code, reported_bad=self._bad, reported_any=reported, is_interrupted=self._interrupted
+            exit_code, reported_bad=self._bad, reported_any=self._has_planned, is_interrupted=self._interrupted
         )
         documents.end(exit_code=exit_code, ended=ended)
         self._documents = None
+
+    def _look_for_foreign(self, documents: Documents) -> None:
+        trial = self._context.trial
+        if trial is None or trial.part == "inventory":
+            return
+        from admit.pytest_plugin.foreign import NODE, foreign_modules
+
+        if found := sorted(self.foreign.union(foreign_modules(trial))):
+            said = f"not from the tree under judgement: {', '.join(found)}"
+            documents.not_run(BOTH, NODE, why="conflict", message=said)
 
     # ------------------------------------------------------------ collection
 
@@ -125,9 +146,13 @@ class Recorder:
             return
         self._names |= dict(zip(reported_as, collection.nodes, strict=False))
         self._properties |= collection.properties
-        properties = collection.properties
-        documents[PROPERTY_GATE].plan([node for node in collection.nodes if node in properties])
-        documents[FIXTURE_GATE].plan([node for node in collection.nodes if node not in properties])
+        self._has_planned |= bool(collection.nodes)
+        planned, properties = collection.nodes, collection.properties
+        if self._context.trial is not None and self._context.trial.part == "inventory":
+            planned = (*planned, *(gone.node for gone in collection.gone))
+            properties |= {gone.node for gone in collection.gone if gone.is_property}
+        documents[PROPERTY_GATE].plan([node for node in planned if node in properties])
+        documents[FIXTURE_GATE].plan([node for node in planned if node not in properties])
         for node, is_property, message in collection.gone:
             gate = PROPERTY_GATE if is_property else FIXTURE_GATE
             documents.not_run((gate,), node, why="deselected", message=message)

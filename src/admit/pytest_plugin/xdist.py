@@ -13,6 +13,7 @@ from admit.pytest_plugin.collection import from_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from admit.core.context import Trial
     from admit.pytest_plugin.collection import Collection
     from admit.pytest_plugin.recorder import Recorder
     from admit.pytest_plugin.terms import Terms
@@ -46,11 +47,26 @@ class WorkerFile:
             file.write(f"{type(error).__name__}: {error}\n")
 
 
+class WorkerModules:
+    """Tell the controller which modules came from somewhere else than the tree under judgement."""
+
+    def __init__(self, trial: Trial) -> None:
+        self._trial = trial
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Look, when every test has run."""
+        from admit.pytest_plugin.foreign import foreign_modules
+
+        output: dict[str, Any] = session.config.workeroutput  # type: ignore[attr-defined]
+        output[WORKER_INPUT] = foreign_modules(self._trial)
+
+
 class Controller:
     """The controller's hooks: tell workers the terms, and read what they collected before anything is scheduled."""
 
-    def __init__(self, recorder: Recorder, terms: Terms, folder: str) -> None:
+    def __init__(self, recorder: Recorder, terms: Terms, folder: str, trial: Trial | None = None) -> None:
         self._recorder, self._terms, self._folder = recorder, terms, folder
+        self._trial = None if trial is None else {**trial._asdict(), "replay": dict(trial.replay), "channel": ""}
         self._files: dict[str, str] = {}
         self._is_planned = False
 
@@ -59,7 +75,7 @@ class Controller:
         """Tell a worker the terms and where to put its collection."""
         name = f".worker-{os.getpid()}-{node.gateway.id}"
         path = self._files[node.gateway.id] = os.path.join(self._folder, name)
-        node.workerinput[WORKER_INPUT] = {"terms": self._terms.to_json(), "file": path}
+        node.workerinput[WORKER_INPUT] = {"terms": self._terms.to_json(), "file": path, "trial": self._trial}
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
@@ -74,6 +90,17 @@ class Controller:
                 self._recorder.collected(collection, ids)
         except Exception as error:  # noqa: BLE001 - it must not stop the user's tests, nor look clean
             self._recorder.broken(error)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """Take what a worker says of the modules that it loaded; one that crashed has its node recorded as crashed."""
+        if self._trial is None or error is not None:
+            return
+        said = getattr(node, "workeroutput", {}).get(WORKER_INPUT)
+        if said is None:
+            self._recorder.broken(RuntimeError("an xdist worker did not say where its modules came from"))
+        else:
+            self._recorder.foreign.update(said)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Remember which nodes are under way in the workers, so that an interruption can name them."""
