@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from admit.trust.canaries import is_planted
+
 if TYPE_CHECKING:
     from collections.abc import Generator
 
@@ -44,6 +46,8 @@ class Part:
     def pytest_collect_file(self, file_path: Any, parent: pytest.Collector) -> Generator[None, Any, Any]:
         """Collect nothing from a file that is not wanted; conftests and packages are no files to collect."""
         found = yield
+        if self._trial.canary and is_planted(self._trial.canary, os.path.basename(file_path)):
+            return []  # another worker of xdist was quicker; here they are planted when everything else is collected
         wanted = self._files(parent.config)
         return found if wanted is None or os.path.realpath(file_path) in wanted else []
 
