@@ -207,11 +207,19 @@ def two_signals(signals, held):
 @pytest.mark.parametrize(
     ("signals", "message"),
     [
-        pytest.param((Signal("b", ("x", "y"), frozenset("x")),), "no signal a", id="another name"),
-        pytest.param((Signal("a", ("x", "z"), frozenset("x")),), "no signal a", id="another state"),
+        pytest.param(
+            (Signal("b", ("x", "y"), frozenset("x")),),
+            "the new ladder has no signal a with the same states",
+            id="another name",
+        ),
+        pytest.param(
+            (Signal("a", ("x", "z"), frozenset("x")),),
+            "the new ladder has no signal a with the same states",
+            id="another state",
+        ),
         pytest.param(
             (Signal("a", ("x", "y"), frozenset("x")), Signal("b", ("x", "y"), frozenset("x"))),
-            "different signals",
+            "the ladders have different signals",
             id="one more",
         ),
     ],
@@ -219,7 +227,7 @@ def two_signals(signals, held):
 def test_ladders_over_different_signals_are_not_compared(signals, message):
     """V2: a matrix of them would count nothing that exists."""
     old = two_signals((Signal("a", ("x", "y"), frozenset("x")),), {})
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
         changed(old, two_signals(signals, {}))
 
 
@@ -227,6 +235,30 @@ def test_counts_of_other_rules_are_not_cut_to_fit():
     """V4: a census is over all rules or none."""
     with pytest.raises(ValueError, match="zip"):
         census(crossed(pairs=1), (1, 2))
+
+
+def test_an_accept_region_of_another_length_is_not_cut_to_fit():
+    """V1: what is declared about one signal says nothing of two."""
+    signals = tuple(Signal(f"s{n}", ("a", "b"), frozenset("a")) for n in range(2))
+    rules = (Rule(1, ((frozenset("a"), frozenset("ab")),), ACCEPT, "r", "", ""),)
+    ladder = Ladder("x", signals, outcomes=OUTCOMES, rules=rules, accept_region=((frozenset("a"),),))
+    with pytest.raises(ValueError, match="zip"):
+        verify(ladder)
+
+
+def test_of_the_steps_between_several_outcomes_the_smallest_is_the_witness():
+    """V1: the one nearest to clean, which is not the first by its states' names."""
+    signals = (Signal("one", ("a", "b", "c", "d"), frozenset("c")), Signal("other", ("a", "b"), frozenset("a")))
+    every = frozenset("abcd")
+    rules = (
+        Rule(1, ((frozenset("c"), frozenset("a")),), LATER, "r", "", ""),
+        Rule(2, ((frozenset("c"), frozenset("b")),), HOLD, "r", "", ""),
+        Rule(3, ((frozenset("a"), frozenset("a")),), REJECT, "r", "", ""),
+        Rule(4, ((every, frozenset("ab")),), ACCEPT, "r", "", ""),
+    )
+    worse = frozenset({("YES", "NO"), ("WAIT", "LATER")})
+    answer = verify(Ladder("x", signals, outcomes=OUTCOMES, rules=rules, worse=worse)).answer("order-monotone")
+    assert answer.witness == (("c", "a"), ("c", "b"))
 
 
 def test_past_the_budget_an_answer_is_not_obtained_and_never_yes():

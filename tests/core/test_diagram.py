@@ -1,0 +1,69 @@
+"""Diagrams asked directly: exact counts, smallest steps in any order of levels, each pair looked into once."""
+
+from __future__ import annotations
+
+import pytest
+
+from admit.core.diagram import EMPTY, FULL, Budget, Space, Worsening
+from admit.core.signals import Signal
+
+
+def space_of(*cleans, order=None, budget=10_000):
+    """Return the space of signals of three states, a signal for each set of clean ones."""
+    signals = [Signal(f"s{n}", ("a", "b", "c"), frozenset(clean)) for n, clean in enumerate(cleans)]
+    return Space(signals, order or range(len(signals)), Budget(budget))
+
+
+def box(*states):
+    return tuple(map(frozenset, states))
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["written order", "turned order"])
+@pytest.mark.parametrize(
+    ("clean", "witness"),
+    [
+        pytest.param("ab", (("b", "a"), ("b", "b")), id="a step to a clean state is smaller"),
+        pytest.param("a", (("b", "a"), ("c", "a")), id="a step that stays away from clean is smaller"),
+    ],
+)
+def test_the_order_of_levels_does_not_change_which_step_is_the_smallest(clean, order, witness):
+    """V1: of two steps from one combination, the one to the combination nearer to clean, then first in order."""
+    space = space_of("a", clean, order=order)
+    better, worse = space.box(box("b", "a")), space.boxes([box("b", "b"), box("c", "a")])
+    found = space.worsenings(better, worse)
+    assert (found.number, found.witness) == (2, witness)
+
+
+@pytest.mark.parametrize(("better", "worse"), [(EMPTY, FULL), (FULL, EMPTY)], ids=["from nothing", "into nothing"])
+def test_where_there_is_no_step_none_is_counted(better, worse):
+    """V1: nothing, and no witness."""
+    assert space_of("a", "a").worsenings(better, worse) == Worsening(0, 0, None)
+
+
+def test_a_smaller_step_costs_less():
+    """V1: of the steps that several pairs of sets allow, the cheapest is the witness."""
+    space = space_of("a", "a")
+    near = space.worsenings(space.box(box("a", "a")), space.box(box("a", "b")))
+    far = space.worsenings(space.box(box("b", "a")), space.box(box("b", "b")))
+    assert 0 < near.cost < far.cost
+
+
+def test_steps_are_counted_exactly_beyond_what_a_float_can_hold():
+    """V1: 3**39 steps, to the last one."""
+    space = space_of(*["a"] * 40)
+    rest = ["abc"] * 39
+    found = space.worsenings(space.box(box("a", *rest)), space.box(box("b", *rest)))
+    assert found.number == 3**39
+
+
+def test_a_pair_of_sets_is_looked_into_once_however_many_ways_lead_there():
+    """V1: of 12 signals an even and an odd number away from a: 2**11 ways down, and a few pairs on each level."""
+    space = space_of(*["a"] * 12, budget=100_000)
+    odd = EMPTY
+    for place in range(12):
+        away = space.box(box(*("bc" if n == place else "abc" for n in range(12))))
+        odd = space.join(space.minus(odd, away), space.minus(away, odd))
+    before = space.budget.used
+    found = space.worsenings(space.minus(FULL, odd), odd)
+    assert found.witness == (("a",) * 12, ("a",) * 11 + ("b",))
+    assert space.budget.used - before < 2**11
