@@ -17,7 +17,8 @@ EXIT_CODES: dict[int, str] = {
     1: "reject: an admitted counterexample",
     2: "hold: a person has to look; never a soft pass",
     64: "usage: the command line or a setting asks for something that does not exist",
-    65: "input: a policy, a register, a lock or a decision cannot be read (evidence never gives 65, it holds)",
+    65: "input: a policy, a register, a lock, a key or a decision cannot be read, or a signature that is asked "
+    "about does not hold (evidence that is judged never gives 65, it holds)",
     70: "bug: admit itself failed; the traceback says where",
     74: "record: the ledger or an output file could not be written, so no decision was returned",
     75: "launch: the test command could not be started",

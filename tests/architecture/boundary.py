@@ -37,6 +37,7 @@ BOUNDARY: dict[str, str] = {
     "admit.policy.files": "reads policies and tables of cases",
     "admit.repository.git": "asks git",
     "admit.starter.look": "looks at a repository for `admit init`",
+    "admit.trust.signedfiles": "reads and writes keys and envelopes",
 }
 """Single modules of the other rooms, and what each touches. A line that is no longer needed fails."""
 

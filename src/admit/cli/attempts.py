@@ -62,6 +62,7 @@ def started(folder: Path, context: RunContext, *, attempt: int | None, patch_id:
         LedgerError: the folder cannot be written.
     """
     from admit.evidence.context import CONTEXT_FILE, write_context
+    from admit.evidence.wire import SIGNED
 
     kept: list[dict[str, Any]] = []
     try:
@@ -72,6 +73,7 @@ def started(folder: Path, context: RunContext, *, attempt: int | None, patch_id:
                     kept.append(opening)
                 elif opening.get("schema") == SCHEMA or path.stat().st_size == 0:
                     path.unlink()
+                    path.with_name(path.name + SIGNED).unlink(missing_ok=True)  # it signs nothing else
                 else:
                     raise InputError(str(path), "not evidence of admit's", do="give the evidence a folder of its own")
     except OSError as error:

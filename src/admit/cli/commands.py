@@ -48,5 +48,29 @@ COMMANDS: Final[tuple[Command, ...]] = (
         "admit policy verify router",
         "policy",
     ),
+    Command(
+        "keys",
+        "Make the keys that sign evidence, decisions and approvals, and show how a policy names them.",
+        "admit keys new ana",
+        "keys",
+    ),
+    Command(
+        "sign",
+        "Sign sealed evidence documents, or a decision.",
+        "admit sign .admit/evidence/fixture_check.*.jsonl --key ci.key",
+        "sign",
+    ),
+    Command(
+        "verify",
+        "Check documents, or a decision, against their signatures.",
+        "admit verify .admit/evidence/fixture_check.*.jsonl --key ci.pub",
+        "verify",
+    ),
+    Command(
+        "approve",
+        "Approve, as a reviewer, exactly what a patch changes in files under review or in tests.",
+        'admit approve --base main --control --reason "repin after the schema change" --key ana.key',
+        "approve",
+    ),
     Command("log", "Show the last decisions from the ledger.", "admit log", "log"),
 )

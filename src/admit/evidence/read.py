@@ -9,7 +9,7 @@ from admit.errors import EvidenceError
 from admit.evidence.files import blocks_of, open_evidence
 from admit.evidence.fold import fold_blocks
 from admit.evidence.strict import LIMITS, Limits
-from admit.evidence.wire import CONTEXT_FILE, SUFFIX, is_document_name
+from admit.evidence.wire import CONTEXT_FILE, SIGNED, SUFFIX, is_document_name
 
 if TYPE_CHECKING:
     from admit.core.records import Document
@@ -36,8 +36,9 @@ def read_document(path: str | os.PathLike[str], *, limits: Limits = LIMITS) -> D
 def find_documents(folder: str | os.PathLike[str]) -> Folder:
     """Return the documents in an evidence folder: regular files named `<gate>.<anything>.jsonl`.
 
-    The run context is known and passed over. Anything else is a problem that the caller answers with
-    `malformed-evidence`: evidence that was meant to be there and is not recognised must not be passed over in silence.
+    The run context is known and passed over, and so is the envelope that signs a document beside it. Anything else is a
+    problem that the caller answers with `malformed-evidence`: evidence that was meant to be there and is not recognised
+    must not be passed over in silence.
 
     Raises:
         EvidenceError: the folder cannot be read.
@@ -45,6 +46,7 @@ def find_documents(folder: str | os.PathLike[str]) -> Folder:
     name = os.fspath(folder)
     documents: list[str] = []
     problems: list[str] = []
+    signed: list[str] = []
     try:
         with os.scandir(name) as entries:
             for entry in entries:
@@ -52,9 +54,13 @@ def find_documents(folder: str | os.PathLike[str]) -> Folder:
                     problems.append(f"{entry.path}: not a regular file")
                 elif is_document_name(entry.name):
                     documents.append(entry.path)
+                elif entry.name.endswith(SIGNED) and is_document_name(entry.name.removesuffix(SIGNED)):
+                    signed.append(entry.path.removesuffix(SIGNED))
                 elif entry.name != CONTEXT_FILE:
                     problems.append(f"{entry.path}: not named <gate>.<anything>{SUFFIX}")
     except (OSError, ValueError) as error:
         what = error.strerror if isinstance(error, OSError) else str(error)
         raise EvidenceError(name, f"the evidence folder cannot be read: {what}", do="run the gates first") from error
+    lost = sorted(set(signed) - set(documents))
+    problems += [f"{path}{SIGNED}: the document that it signs is not there" for path in lost]
     return Folder(tuple(sorted(documents)), tuple(sorted(problems)))

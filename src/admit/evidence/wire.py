@@ -29,6 +29,9 @@ CONTEXT_FILE: Final = "context.json"
 SUFFIX: Final = ".jsonl"
 """A document is named `<gate>.<anything>.jsonl`."""
 
+SIGNED: Final = ".dsse.json"
+"""What the name of the envelope that signs a document adds to the document's name."""
+
 NODE_CHARS: Final = 10_000
 """Longest node id on disk; a longer one is cut and made distinct by its digest."""
 
