@@ -107,6 +107,7 @@ def test_what_waits_for_a_reviewer_is_a_note_beside_a_rejection_t1():
     after = held(before, LADDER, {"control-files-touched": "the policy", "fixture_repinned": "x.json"})
     notes = ("said before", "control-files-touched: the policy", "fixture_repinned: x.json")
     assert after == before._replace(notes=notes)
+    assert held(before, LADDER, dict.fromkeys(FOR_REVIEW, "why")).kind == "reject"
 
 
 def test_a_rejection_on_evidence_that_is_not_admissible_holds_whatever_waits_beside_it():
