@@ -197,7 +197,7 @@ class Parent:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self.kept = project.root.parent / "kept"
+        self.runs = 0
 
     def run(
         self,
@@ -212,7 +212,8 @@ class Parent:
         project = self.project
         context = a_context(launched=True)
         terms = Terms(GATES, adopter(context, nonce="secret"), has_finished, 10_000_000)
-        with Channel(self.kept, context.run_id, terms) as channel:
+        self.runs += 1
+        with Channel(project.root.parent / f"kept-{self.runs}", context.run_id, terms) as channel:
             told = Trial(part, "b" * 40, str(project.root), channel=channel.path)._replace(**trial)
             session = project.run_command(
                 command or project.command(*args, plugins=plugins), context=context._replace(trial=told), env=env

@@ -18,6 +18,9 @@ _ATTRIBUTE: Final = "_hypothesis_internal_use_reproduce_failure"
 _PASSED: Final = "Expected the test to raise an error, but it completed successfully."
 """What Hypothesis says of a counterexample that ran whole and did not fail; whatever else it says is no answer."""
 
+_KEPT: Final = "_excinfo"
+_FORGIVEN: Final = "_admit_replayed"
+
 
 class Replay:
     """The pytest plugin that runs a property on the inputs of its counterexamples alone.
@@ -41,18 +44,19 @@ class Replay:
         if not is_hypothesis_item(item):
             pytest.skip("no counterexample can be replayed: not a test of Hypothesis")
         first, *others = _blobs(text)
+        if others and hasattr(item, _KEPT):
+            raise _no_answer("several counterexamples of a TestCase")
         result = None
         with _replaying(item, first):
             try:
                 result = yield
             finally:
                 _forgive(item)
-        if others and not isinstance(item, pytest.Function):
-            raise _no_answer("several counterexamples of a test of this kind")
         for blob in others:
             with _replaying(item, blob):
                 item.runtest()
-        item.stash[REPLAYED] = 1 + len(others)
+        if not getattr(item, _KEPT, None):
+            item.stash[REPLAYED] = 1 + len(others)
         return result
 
 
@@ -83,16 +87,16 @@ def _decorator(line: str) -> tuple[str, bytes]:
 
 def _blobs(text: str) -> list[tuple[str, bytes]]:
     import hypothesis
-    from hypothesis.core import decode_failure
-    from hypothesis.errors import InvalidArgument
 
     try:
+        from hypothesis.core import decode_failure
+
         blobs = parsed(text)
         for version, blob in blobs:
             if version != hypothesis.__version__:
                 raise ValueError(f"it is of Hypothesis {version}, this is {hypothesis.__version__}")
             decode_failure(blob)
-    except (ValueError, InvalidArgument) as error:
+    except Exception as error:  # also a Hypothesis of another shape: whatever it is, it is no failure of the test
         raise _no_answer(str(error)) from error
     if not blobs:
         raise _no_answer("there is none")
@@ -114,26 +118,57 @@ def _replaying(item: pytest.Item, blob: tuple[str, bytes]) -> Iterator[None]:
     before = getattr(holder, _ATTRIBUTE, None)
     setattr(holder, _ATTRIBUTE, blob)
     try:
-        yield
+        with _inputs() as seen:
+            yield
+        if vars(item).pop(_FORGIVEN, None) is None:
+            if getattr(item, _KEPT, None):
+                return  # a TestCase that failed says so later
+            raise _no_answer("the test came back without an answer")  # Hypothesis always raises here
     except DidNotReproduce as error:
         if str(error) != _PASSED:
             raise
-    else:
-        # Hypothesis always raises here; a test that came back was not run on the blob
-        if vars(item).pop(_FORGIVEN, None) is None and vars(item).get("_excinfo") is None:
-            raise _no_answer("the test came back without an answer")
     finally:
         setattr(holder, _ATTRIBUTE, before)
+    _check_whole(seen)
 
 
-_FORGIVEN: Final = "_admit_replayed"
+@contextlib.contextmanager
+def _inputs() -> Iterator[list[tuple[Any, int]]]:
+    """Keep what Hypothesis replays, and of how many choices it is made."""
+    from hypothesis.internal.conjecture.data import ConjectureData
+
+    real: Any = vars(ConjectureData).get("for_choices")
+    if not isinstance(real, classmethod):
+        raise _no_answer("this Hypothesis replays in another way")
+    seen: list[tuple[Any, int]] = []
+
+    def for_choices(cls: Any, /, choices: Any, **keys: Any) -> Any:
+        replayed = real.__func__(cls, choices, **keys)
+        seen.append((replayed, len(choices)))
+        return replayed
+
+    type.__setattr__(ConjectureData, "for_choices", classmethod(for_choices))
+    try:
+        yield seen
+    finally:
+        type.__setattr__(ConjectureData, "for_choices", real)
+
+
+def _check_whole(seen: list[tuple[Any, int]]) -> None:
+    """Refuse a replay that did not draw just what the counterexample holds.
+
+    Hypothesis quietly draws something simple where a choice does not fit the strategy that asks for it.
+    """
+    replayed, length = seen[0] if seen else (None, 0)
+    if getattr(replayed, "misaligned_at", seen) is not None or getattr(replayed, "index", None) != length:
+        raise _no_answer("the test drew something else than the counterexample holds")
 
 
 def _forgive(item: pytest.Item) -> None:
-    """Take back what a TestCase (a state machine) keeps of a counterexample that did not fail: it raises nothing."""
-    kept = vars(item).get("_excinfo")
+    """Take back what a TestCase keeps of a counterexample that did not fail; it keeps exceptions and raises none."""
+    kept = getattr(item, _KEPT, None)
     if kept and len(kept) == 1 and type(kept[0].value).__name__ == "DidNotReproduce" and str(kept[0].value) == _PASSED:
-        vars(item)["_excinfo"] = None
+        vars(item)[_KEPT] = None
         vars(item)[_FORGIVEN] = True
 
 
