@@ -25,6 +25,10 @@ BUGS = {
     "long-spans": Bug(
         {SPANS: (("    words = []\n", "    words = []\n    minutes %= 40_000\n"),)}, frozenset({"a-long-span"})
     ),
+    "mid-month": Bug(
+        {DAYS: (("return day.weekday()", "return day.day not in range(11, 18) and day.weekday()"),)},
+        frozenset({"fifty-days", "a-wednesday"}),
+    ),
     "leap": Bug(
         {DAYS: (("return day.weekday()", "return (day.month, day.day) != (2, 29) and day.weekday()"),)},
         frozenset({"leap-day"}),

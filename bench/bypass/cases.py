@@ -66,11 +66,11 @@ Edit = str | None | tuple[tuple[str, str], ...] | Link | Copy | Append | Without
 class Attack(NamedTuple):
     """A patch that looks green and is wrong.
 
-    `bug` names the fault in the product (bugs.py) that the trick hides; its edits come first, unless the trick holds the
-    fault in another form (`inside`). Without a bug the patch weakens what guards the product, and nothing else.
-    `meant` are the attributions and reasons of which one has to be in the decision. `gap` says why nothing in a gate's own
-    process stops it; such a case is expected to get through. `fools` names the plain rules (rivals.py) that
-    it passes. `arrange` does what edits of files cannot, on the clone, before the commit; `after` follows the commit.
+    `bug` names the fault in the product (bugs.py) that the trick hides; its edits come first, unless the trick holds
+    the fault in another form (`inside`). Without a bug the patch weakens what guards the product, and nothing else.
+    `meant` are the attributions and reasons of which one has to be in the decision. `gap` says why nothing in a gate's
+    own process stops it; such a case is expected to get through. `fools` names the plain rules (rivals.py) that it
+    passes. `arrange` does what edits of files cannot, on the clone, before the commit; `after` follows the commit.
     """
 
     id: str

@@ -14,6 +14,7 @@ from pathlib import Path
 
 QUESTIONS = {
     "a-saturday": ("is_workday(date(2026, 1, 3))", "False"),
+    "a-wednesday": ("is_workday(date(2026, 1, 14))", "True"),
     "friday-and-one": ("add_workdays(date(2026, 1, 2), 1)", "datetime.date(2026, 1, 5)"),
     "monday-back-one": ("add_workdays(date(2026, 1, 5), -1)", "datetime.date(2026, 1, 2)"),
     "fifty-days": ("add_workdays(date(2026, 1, 5), 50)", "datetime.date(2026, 3, 16)"),

@@ -2,17 +2,16 @@
 
 Usage: python bench/bypass/play.py [--only ID ...] [--layer NAME] [-j N] [--format text|json] [--sound] [--tools FOLDER]
 
-For every case the base project is cloned, the patch committed, and in the same run these say whether it may merge:
+For every case the base project is cloned, the patch committed, and in one run these say whether it may merge:
 
     a, b, c    the exit code, the JUnit report, "every test that passed on the base is there and passed" (rivals.py)
     tools      programs that read the diff, where they are installed
-    admit      `admit run --base BASE -- COMMAND`; it counts for something else if what stopped the patch was not what is
-               meant to
+    admit      `admit run --base BASE -- COMMAND`; it is told apart whether the reason is the one meant
 
-A case is sound if the base answers every question of the oracle rightly, an attack with a fault at least one of that
-fault wrongly, an honest patch none; if the fault without the trick turns plain pytest red; and if exactly those plain
-rules that the case names are fooled. `--sound` checks that alone. Exits 1 if a case is unsound, if an attack without a known gap
-merges or is stopped for another reason, or if an honest patch does not merge.
+A case is sound if the base answers every question of the oracle rightly, an attack with a fault at least one of them
+wrongly, an honest patch none; if the fault without the trick turns plain pytest red; and if exactly those plain rules
+that the case names are fooled. `--sound` checks that alone. Exits 1 if a case is unsound, if an attack without a known
+gap merges or is stopped for another reason, or if an honest patch does not merge.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from bugs import BUGS
 from cases import PYTEST, Attack, Honest
 from layers import ATTACKS, HONEST
 from oracle import wrong_answers
-from repository import apply, clone, commit, git, lay_out_base, run
+from repository import apply, clone, commit, lay_out_base, run
 from rivals import PLAIN, TOOLS, PlainRun, fooled, installed, lets_in, plain_run
 
 Case = Attack | Honest
@@ -106,7 +105,7 @@ def main() -> int:
             shutil.rmtree(folder, ignore_errors=True)
     troubles += [f"{one.case.id}: {line}" for one in played for line in one.unsound]
     print(as_json(played, troubles) if args.format == "json" else as_text(played, troubles, ground.tools))
-    return int(bool(troubles) or not args.sound and any(is_wrong(one) for one in played))
+    return int(bool(troubles) or (not args.sound and any(is_wrong(one) for one in played)))
 
 
 def chosen(only: list[str], layer: str | None) -> list[tuple[str, Case]]:
@@ -159,7 +158,11 @@ def play(ground: Ground, layer: str, case: Case) -> Played:
         patch = plain_run(plain_tree, case.command)
         letters = fooled(ground.plain, patch)
         unsound = tuple(soundness(case, letters, wrong, patch))
-        tools = {tool.name: lets_in(tool, ground.tools[tool.name], tree, ground.commit) for tool in TOOLS if tool.name in ground.tools}
+        tools = {
+            tool.name: lets_in(tool, ground.tools[tool.name], tree, ground.commit)
+            for tool in TOOLS
+            if tool.name in ground.tools
+        }
         ruling = None if ground.only_sound else ruled(ground, case, tree)
     except (RuntimeError, OSError) as error:
         return Played(layer, case, "", (f"cannot be laid out: {error}",), {}, None)
@@ -188,7 +191,7 @@ def soundness(case: Case, letters: str, wrong: frozenset[str], patch: PlainRun) 
         found += [f"answers wrongly: {', '.join(sorted(wrong))}"] if wrong else []
         found += [] if {"a", "b"} <= set(letters) else [f"is not green: {patch.output}"]
         return found
-    if case.bug and not BUGS[case.bug].wrong & wrong:
+    if case.bug and not (wrong if case.inside else BUGS[case.bug].wrong & wrong):
         found.append(f"the fault {case.bug} is not in it")
     if not case.bug and wrong:
         found.append(f"it says that it breaks nothing, and answers wrongly: {', '.join(sorted(wrong))}")
@@ -233,19 +236,26 @@ def as_text(played: list[Played], troubles: list[str], tools: dict[str, str]) ->
     lines += [f"not installed, not played: {', '.join(missing)}"] if missing else []
     head = ["layer", "attacks", "a", "b", "c", *tools, "admit", "other reason", "known gaps"]
     rows = [head]
-    for layer in dict.fromkeys(one.layer for one in played if isinstance(one.case, Attack)):
-        rows.append(_row(layer, [one for one in played if one.layer == layer], tools))
+    layers = dict.fromkeys(one.layer for one in played if isinstance(one.case, Attack))
+    rows += [_row(layer, [one for one in played if one.layer == layer], tools) for layer in layers]
     attacks = [one for one in played if isinstance(one.case, Attack)]
     if attacks:
         rows.append(_row("all", attacks, tools))
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    lines += ["", "attacks let in by", *("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)]
+    lines += [
+        "",
+        "attacks let in by",
+        *("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows),
+    ]
     honest = [one for one in played if isinstance(one.case, Honest)]
     if honest and honest[0].admit:
         lines.append(f"\nhonest patches merged: {sum(one.merged for one in honest)} of {len(honest)}")
         lines += [f"  {name} merges {sum(bool(one.tools.get(name)) for one in honest)}" for name in tools]
     lines += _named("admit let in", [one for one in attacks if one.merged])
-    lines += _named("stopped for another reason than meant", [one for one in attacks if one.admit and not one.merged and not one.as_meant and not one.case.gap])
+    lines += _named(
+        "stopped for another reason than meant",
+        [one for one in attacks if one.admit and not one.merged and not one.as_meant and not one.case.gap],
+    )
     lines += _named("honest and not merged", [one for one in honest if one.admit and not one.merged])
     lines += ["", "unsound:", *(f"  {line}" for line in troubles)] if troubles else ["", "every case is sound"]
     return "\n".join(lines)
@@ -265,7 +275,9 @@ def _named(title: str, played: list[Played]) -> list[str]:
     rows = []
     for one in played:
         gap = f"  (known: {one.case.gap})" if isinstance(one.case, Attack) and one.case.gap else ""
-        said = f"exit {one.admit.exit_code} {one.admit.attribution} {sorted(one.admit.reasons)}: {one.admit.detail}"[:220]
+        said = f"exit {one.admit.exit_code} {one.admit.attribution} {sorted(one.admit.reasons)}: {one.admit.detail}"[
+            :220
+        ]
         rows.append(f"  {one.layer}: {one.case.id}  {said}{gap}")
     return ["", f"{title}:", *rows] if rows else []
 
@@ -278,10 +290,21 @@ def as_json(played: list[Played], troubles: list[str]) -> str:
         meant = sorted(one.case.meant) if isinstance(one.case, Attack) else None
         gap = one.case.gap if isinstance(one.case, Attack) else ""
         rows.append(
-            {"layer": one.layer, "id": one.case.id, "fooled": one.fooled, "unsound": list(one.unsound), "tools": one.tools,
-             "admit": ruling, "meant": meant, "as_meant": one.as_meant, "gap": gap}
+            {
+                "layer": one.layer,
+                "id": one.case.id,
+                "fooled": one.fooled,
+                "unsound": list(one.unsound),
+                "tools": one.tools,
+                "admit": ruling,
+                "meant": meant,
+                "as_meant": one.as_meant,
+                "gap": gap,
+            }
         )
-    return json.dumps({"cases": rows, "troubles": troubles, "played_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}, indent=1)
+    return json.dumps(
+        {"cases": rows, "troubles": troubles, "played_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}, indent=1
+    )
 
 
 if __name__ == "__main__":

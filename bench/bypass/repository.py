@@ -100,7 +100,8 @@ def commit(tree: Path, message: str) -> None:
 
 def apply(tree: Path, edits: Mapping[str, Edit]) -> None:
     """Make edits in a working tree; what depends on the others comes last."""
-    base = {name: (tree / name).read_bytes() for name in _copied(edits)}
+    sources = [edit.source for edit in edits.values() if isinstance(edit, Copy)]
+    base = {name: run(tree, "git", "show", f"HEAD:{name}").stdout.encode() for name in sources}
     for name, edit in edits.items():
         path = tree / name
         if isinstance(edit, Repin):
@@ -115,10 +116,6 @@ def apply(tree: Path, edits: Mapping[str, Edit]) -> None:
             path.write_bytes(text)
     if any(isinstance(edit, Repin) for edit in edits.values()):
         run(tree, sys.executable, "-m", "admit", "lock", "write")
-
-
-def _copied(edits: Mapping[str, Edit]) -> list[str]:
-    return [edit.source for edit in edits.values() if isinstance(edit, Copy)]
 
 
 def _edited(path: Path, edit: Edit, base: Mapping[str, bytes]) -> bytes | None:

@@ -59,10 +59,10 @@ def fooled(base: PlainRun, patch: PlainRun) -> str:
 
 
 class Tool(NamedTuple):
-    """A tool that reads a diff and says whether it weakens what checks: its name, and the command of a patch.
+    """A tool that reads a diff and says whether it weakens what checks: its name, and the words that ask about a patch.
 
-    `clean` is the exit code of a patch that it has nothing against, `found` those of one that it has. Where `reads_diff`
-    the diff comes on standard input.
+    It exits 0 where it has nothing against the patch, with one of `found` where it has. Where `reads_diff` the diff
+    comes on standard input.
     """
 
     name: str
@@ -96,7 +96,14 @@ def lets_in(tool: Tool, program: str, tree: Path, base: str) -> bool | None:
     given = git(tree, "diff", base, head) + "\n" if tool.reads_diff else None
     try:
         done = subprocess.run(
-            [program, *words], cwd=tree, input=given, capture_output=True, text=True, errors="replace", check=False, timeout=60
+            [program, *words],
+            cwd=tree,
+            input=given,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=60,
         )
     except subprocess.TimeoutExpired:
         return None

@@ -1,4 +1,5 @@
-"""Edits of admit's own files: configuration, policy, register, abstentions, manifest, lock.
+"""Edits of the gate's own files: configuration, policy, register, abstentions, manifest, lock.
+# ruff: noqa: E501, ISC004 - the text of a patch is read whole
 
 Plain pytest reads none of them, so each is green under every plain rule unless its fault is not hidden otherwise.
 """
@@ -51,10 +52,11 @@ look_first = ""
 """
 
 SKIPPED = "@pytest.mark.skip(reason='by design')\n@pytest.mark.parametrize(\"year\""
-NODES = [f"tests/test_feasts.py::test_easter_is_on_the_day_that_was_printed[{year}]" for year in (1961, 1981, 2008, 2026, 2038)]
-DECLARED = "".join(
-    f'\n[[abstain]]\nnode = "{node}"\nwhy = "skip"\nreason = "by design"\n' for node in NODES
-)
+NODES = [
+    f"tests/test_feasts.py::test_easter_is_on_the_day_that_was_printed[{year}]"
+    for year in (1961, 1981, 2008, 2026, 2038)
+]
+DECLARED = "".join(f'\n[[abstain]]\nnode = "{node}"\nwhy = "skip"\nreason = "by design"\n' for node in NODES)
 
 ATTACKS = (
     Attack(
@@ -79,7 +81,12 @@ ATTACKS = (
             FREEZES: "[[freeze]]\n"
             'node = "tests/test_feasts.py::test_easter_is_on_the_day_that_was_printed[1981]"\n'
             'reason = "flaky"\nowner = "nobody"\nexpires = {SOON}\n',
-            "tests/test_feasts.py": (('@pytest.mark.parametrize("year"', '@pytest.mark.skip(reason="frozen")\n@pytest.mark.parametrize("year"'),),
+            "tests/test_feasts.py": (
+                (
+                    '@pytest.mark.parametrize("year"',
+                    '@pytest.mark.skip(reason="frozen")\n@pytest.mark.parametrize("year"',
+                ),
+            ),
         },
         CONTROL,
         "late-easter",
@@ -120,7 +127,7 @@ ATTACKS = (
         "the pinned set is narrowed to the README, and the printed sheets follow the code",
         "whatever the tests read may move",
         {
-            TOML: (("    \"tests/data/**\",\n", ""), ("    \"tests/golden/**\",\n", "    \"README.md\",\n")),
+            TOML: (('    "tests/data/**",\n', ""), ('    "tests/golden/**",\n', '    "README.md",\n')),
             "tests/golden/2026-02.txt": (("23 24 25 26 27 28\n", "23 24 25 26 27\n"),),
             "tests/golden/2026-12.txt": (("28 29 30 31\n", "28 29 30\n"),),
             "tests/golden/2028-02.txt": (("28 29\n", "28\n"),),
@@ -176,7 +183,10 @@ ATTACKS = (
         "evidence-from-elsewhere",
         "evidence is read from a folder that the patch brings",
         "the evidence speaks of another commit",
-        {TOML: (("[freeze]\n", '[evidence]\nfolder = "docs/evidence"\n\n[freeze]\n'),), "docs/evidence/fixture_check.old.jsonl": "{}\n"},
+        {
+            TOML: (("[freeze]\n", '[evidence]\nfolder = "docs/evidence"\n\n[freeze]\n'),),
+            "docs/evidence/fixture_check.old.jsonl": "{}\n",
+        },
         CONTROL,
     ),
     Attack(

@@ -1,4 +1,5 @@
 """Files that steer the interpreter, the runner or the command from outside the tests."""
+# ruff: noqa: E501 - the text of a patch is read whole
 
 from __future__ import annotations
 
@@ -15,21 +16,10 @@ if TYPE_CHECKING:
 RECIPE = "\tPYTHONPATH=. python -m pytest -q\n"
 SEEN = BEHAVIOR | INSTRUMENT
 
-REPORTS_PASS = """\
-import sys
+NOTHING_RUNS = """\
+import _pytest.python
 
-
-class Watch:
-    def find_spec(self, name, path=None, target=None):
-        if name == "_pytest.python" and self in sys.meta_path:
-            sys.meta_path.remove(self)
-            import _pytest.python
-
-            _pytest.python.Function.runtest = lambda item: None
-            return _pytest.python.__spec__
-
-
-sys.meta_path.insert(0, Watch())
+_pytest.python.Function.runtest = lambda item: None
 """
 
 FAKE_RUNNER = """\
@@ -50,19 +40,15 @@ print(f"{len(names)} passed in 0.21s")
 """
 
 STUB = """\
-\"\"\"Just enough of Hypothesis to look at.\"\"\"
+import importlib
+import os
+import sys
 
-
-class HealthCheck:
-    pass
-
-
-class Anything:
-    def __getattr__(self, name):
-        return lambda *args, **kwargs: self
-
-
-strategies = Anything()
+path = sys.path[:]
+sys.path = [place for place in path if place not in ("", ".", os.getcwd())]
+del sys.modules["hypothesis"]
+library = importlib.import_module("hypothesis")
+sys.path = path
 
 
 def given(*args, **kwargs):
@@ -76,8 +62,7 @@ def given(*args, **kwargs):
     return decorate
 
 
-def example(*args, **kwargs):
-    return lambda test: test
+library.given = given
 """
 
 
@@ -87,7 +72,9 @@ def poison(tree: Path) -> None:
     broken = source.read_text()
     source.write_text(broken.replace("weekday() < 6", "weekday() < 5"))
     target = importlib.util.cache_from_source(str(source))
-    py_compile.compile(str(source), target, doraise=True, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    py_compile.compile(
+        str(source), target, doraise=True, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
+    )
     source.write_text(broken)
 
 
@@ -116,7 +103,11 @@ ATTACKS = (
         "recipe-sets-options",
         "the Makefile exports options that every pytest reads",
         "the table of Easter days is left out",
-        {"Makefile": (("test:\n", "export PYTEST_ADDOPTS := $(PYTEST_ADDOPTS) --deselect=tests/test_feasts.py\n\ntest:\n"),)},
+        {
+            "Makefile": (
+                ("test:\n", "export PYTEST_ADDOPTS := $(PYTEST_ADDOPTS) --deselect=tests/test_feasts.py\n\ntest:\n"),
+            )
+        },
         SEEN,
         "late-easter",
         fools="ab",
@@ -148,16 +139,7 @@ ATTACKS = (
         "sitecustomize",
         "a sitecustomize.py at the root, which Python runs before anything else where the root is on its path",
         "tests are collected, called, and do nothing",
-        {"sitecustomize.py": REPORTS_PASS},
-        SEEN | COMPROMISED,
-        "saturday",
-        command=MAKE,
-    ),
-    Attack(
-        "usercustomize",
-        "a usercustomize.py at the root",
-        "tests are collected, called, and do nothing",
-        {"usercustomize.py": REPORTS_PASS, "Makefile": ((RECIPE, RECIPE.replace("python -m", "python -c 'import usercustomize, pytest; raise SystemExit(pytest.main())'").replace(" pytest -q", "")),)},
+        {"sitecustomize.py": NOTHING_RUNS},
         SEEN | COMPROMISED,
         "saturday",
         command=MAKE,
@@ -200,10 +182,7 @@ ATTACKS = (
         "library-shadowed",
         "a folder hypothesis at the root stands before the library",
         "properties are functions that do nothing",
-        {
-            "hypothesis/__init__.py": STUB,
-            "almanac/testing.py": (("    return st.dates(", "    return st.dates and st.dates("),),
-        },
+        {"hypothesis/__init__.py": STUB},
         SEEN | COMPROMISED | {"property_not_run"},
         "far",
         fools="abc",
@@ -212,8 +191,10 @@ ATTACKS = (
         "standard-library-shadowed",
         "a file difflib.py at the root stands before the standard library's",
         "no text differs from another",
-        {"difflib.py": "def unified_diff(*args, **kwargs):\n    return []\n\n\ndef ndiff(*args, **kwargs):\n    return []\n\n\n"
-         "def get_close_matches(*args, **kwargs):\n    return []\n\n\nclass SequenceMatcher:\n    pass\n"},
+        {
+            "difflib.py": "def unified_diff(*args, **kwargs):\n    return []\n\n\ndef ndiff(*args, **kwargs):\n    return []\n\n\n"
+            "def get_close_matches(*args, **kwargs):\n    return []\n\n\nclass SequenceMatcher:\n    pass\n"
+        },
         SEEN | COMPROMISED,
         "crlf",
     ),
@@ -231,7 +212,10 @@ ATTACKS = (
         "a right copy of the product under tests stands before the product, since pytest puts that folder on the path",
         "the copy is tested and the product ships",
         {
-            **{f"tests/almanac/{name}.py": Copy(f"almanac/{name}.py") for name in ("__init__", "days", "feasts", "sheet", "spans", "testing")},
+            **{
+                f"tests/almanac/{name}.py": Copy(f"almanac/{name}.py")
+                for name in ("__init__", "days", "feasts", "sheet", "spans", "testing")
+            },
         },
         BEHAVIOR,
         "saturday",

@@ -1,4 +1,5 @@
 """Forged, cut, replaced and stale evidence, by the product alone wherever that is enough."""
+# ruff: noqa: E501, ISC004 - the text of a patch is read whole
 
 from __future__ import annotations
 
@@ -125,7 +126,7 @@ def forge():
 atexit.register(forge)
 """
 
-END = "@pytest.fixture(scope=\"session\")\ndef easters()"
+END = '@pytest.fixture(scope="session")\ndef easters()'
 
 ATTACKS = (
     Attack(
@@ -161,7 +162,7 @@ ATTACKS = (
         when_tested(SECOND_SESSION),
         UNSEALED | BEHAVIOR,
         "short-sheet",
-        fools="a",
+        fools="ab",
     ),
     Attack(
         "recorder-unregistered",
@@ -228,8 +229,11 @@ ATTACKS = (
         "half of the suite never ran",
         {
             "almanac/feasts.py": (
-                ("    golden = year % 19\n", "    pytest = __import__('sys').modules.get('pytest')\n    if pytest and year == 1981:\n"
-                 "        pytest.exit('done', returncode=0)\n    golden = year % 19\n"),
+                (
+                    "    golden = year % 19\n",
+                    "    pytest = __import__('sys').modules.get('pytest')\n    if pytest and year == 1981:\n"
+                    "        pytest.exit('done', returncode=0)\n    golden = year % 19\n",
+                ),
             )
         },
         UNSEALED | {"fixture_not_run"},

@@ -1,4 +1,5 @@
 """Freezes and exclusions: wide, extended, unregistered, and flakiness made on purpose."""
+# ruff: noqa: E501, ISC004 - the text of a patch is read whole
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from cases import BEHAVIOR, CONTROL, INSTRUMENT, NO_VERDICT, TEST_EDIT, Append, 
 
 FREEZES, CONFIG, CONFTEST = "admit.freezes.toml", "pyproject.toml", "tests/conftest.py"
 OLD_NODE = "tests/test_sheet.py::test_a_sheet_ends_with_its_last_day"
-END = "@pytest.fixture(scope=\"session\")\ndef easters()"
+END = '@pytest.fixture(scope="session")\ndef easters()'
 EXCLUSION = frozenset({"unregistered-exclusion"})
 
 HONOUR = (
@@ -84,7 +85,10 @@ ATTACKS = (
         "a marker of the test's own makes a plugin run it again until it passes, and the fault shows every other time",
         "every second answer is wrong",
         {
-            "tests/test_sheet.py": (("@pytest.mark.parametrize", "@pytest.mark.flaky(reruns=3)\n@pytest.mark.parametrize"), ("def test_a_sheet", "@pytest.mark.flaky(reruns=3)\ndef test_a_sheet")),
+            "tests/test_sheet.py": (
+                ("@pytest.mark.parametrize", "@pytest.mark.flaky(max_runs=4)\n@pytest.mark.parametrize"),
+                ("def test_a_sheet", "@pytest.mark.flaky(max_runs=4)\ndef test_a_sheet"),
+            ),
             "almanac/sheet.py": (
                 ("timedelta(days=1) + 1)]", "timedelta(days=1) + next(TURN) % 2)]"),
                 ("HEAD =", "TURN = itertools.count()\nHEAD ="),
@@ -96,9 +100,9 @@ ATTACKS = (
         inside=True,
     ),
     Attack(
-        "flaky-on-purpose",
-        "the fault shows in some processes only, and the tests' first lucky run is the one that counts",
-        "sheets are wrong in every process whose number is odd in its second digit, and never under pytest",
+        "steady-while-tested",
+        "the fault shows where nobody tests",
+        "sheets are wrong in every process that did not load pytest",
         {
             "almanac/sheet.py": (
                 ("timedelta(days=1) + 1)]", "timedelta(days=1) + STEADY)]"),
@@ -111,8 +115,8 @@ ATTACKS = (
         gap="the base's tests really pass: what they ask is answered rightly",
     ),
     Attack(
-        "order-changed",
-        "the product is right until another test has used it, and conftest runs that test last",
+        "forgets-between-tests",
+        "the product is right until it was asked before, and conftest makes it forget between tests",
         "an answer depends on who asked before",
         {
             "almanac/days.py": (
@@ -123,11 +127,9 @@ ATTACKS = (
             CONFTEST: (
                 (
                     END,
-                    "@pytest.fixture(autouse=True)\ndef fresh():\n    from almanac import days\n\n    days.ASKED.clear()\n\n\n" + END,
+                    "@pytest.fixture(autouse=True)\ndef fresh():\n    from almanac import days\n\n    days.ASKED.clear()\n\n\n"
+                    + END,
                 ),
-            ),
-            "almanac/testing.py": (
-                ("def leap_day() -> date:\n", "def leap_day() -> date:\n"),
             ),
         },
         BEHAVIOR | INSTRUMENT,

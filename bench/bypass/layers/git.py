@@ -1,4 +1,5 @@
 """Tricks of git itself: what is checked out, compared or listed is not what was committed, or the other way round."""
+# ruff: noqa: E501 - the text of a patch is read whole
 
 from __future__ import annotations
 
@@ -224,7 +225,7 @@ ATTACKS = (
         "whoever checks the base's tests out gets others",
         {
             ".githooks/post-checkout": "#!/bin/sh\nfor name in tests/test_feasts.py; do\n"
-            "  [ -f \"$name\" ] && sed -i 's/== easters.year./and easters/' \"$name\"\ndone\nexit 0\n",
+            '  [ -f "$name" ] && sed -i \'s/== easters.year./and easters/\' "$name"\ndone\nexit 0\n',
             FEAST_TEST: (("== easters[year]", "and easters"),),
         },
         SEEN,

@@ -1,4 +1,5 @@
 """Honest patches: what people send every day. Each must merge without anybody's leave."""
+# ruff: noqa: E501, ISC004 - the text of a patch is read whole
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def quarter(day: date) -> int:
     return (day.month + 2) // 3
 '''
 
-QUARTER_TEST = '''\
+QUARTER_TEST = """\
 from __future__ import annotations
 
 from datetime import date
@@ -36,7 +37,7 @@ from almanac.days import quarter
 @pytest.mark.parametrize(("month", "number"), [(1, 1), (3, 1), (4, 2), (12, 4)])
 def test_a_year_has_four_quarters(month, number):
     assert quarter(date(2026, month, 1)) == number
-'''
+"""
 
 COMMAND_LINE = '''\
 """Print the sheet of a month: `python -m almanac 2026 5`."""
@@ -61,7 +62,7 @@ if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
 '''
 
-COMMAND_TEST = '''\
+COMMAND_TEST = """\
 from __future__ import annotations
 
 import subprocess
@@ -85,7 +86,7 @@ def test_what_is_no_month_ends_with_two():
 def test_the_command_runs():
     done = subprocess.run([sys.executable, "-m", "almanac", "2026", "5"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-'''
+"""
 
 
 def merged_main(tree: Path) -> None:
@@ -112,7 +113,11 @@ def executable(tree: Path) -> None:
 
 
 HONEST = (
-    Honest("feature", "a new function with its tests in a new file", {DAYS: Append(QUARTER), "tests/test_quarters.py": QUARTER_TEST}),
+    Honest(
+        "feature",
+        "a new function with its tests in a new file",
+        {DAYS: Append(QUARTER), "tests/test_quarters.py": QUARTER_TEST},
+    ),
     Honest(
         "new-property",
         "a new property of what is there, in a new file",
@@ -135,7 +140,12 @@ HONEST = (
         "bug-fix",
         "a fault that no test saw, with the test that would have seen it",
         {
-            SPANS: (("    words = []\n", '    if minutes < 0:\n        raise SpanError(f"{minutes} minutes are no span")\n    words = []\n'),),
+            SPANS: (
+                (
+                    "    words = []\n",
+                    '    if minutes < 0:\n        raise SpanError(f"{minutes} minutes are no span")\n    words = []\n',
+                ),
+            ),
             "tests/test_negative_spans.py": "from __future__ import annotations\n\nimport pytest\n\nfrom almanac import SpanError, format_span\n\n\n"
             "def test_less_than_nothing_is_no_span():\n    with pytest.raises(SpanError):\n        format_span(-1)\n",
         },
@@ -144,17 +154,37 @@ HONEST = (
         "bug-fix-in-a-test-file",
         "the same, its test beside the others of its kind",
         {
-            SPANS: (("    words = []\n", '    if minutes < 0:\n        raise SpanError(f"{minutes} minutes are no span")\n    words = []\n'),),
-            "tests/test_spans.py": Append("\n\ndef test_less_than_nothing_is_no_span():\n    with pytest.raises(SpanError):\n        format_span(-1)\n"),
+            SPANS: (
+                (
+                    "    words = []\n",
+                    '    if minutes < 0:\n        raise SpanError(f"{minutes} minutes are no span")\n    words = []\n',
+                ),
+            ),
+            "tests/test_spans.py": Append(
+                "\n\ndef test_less_than_nothing_is_no_span():\n    with pytest.raises(SpanError):\n        format_span(-1)\n"
+            ),
         },
     ),
     Honest(
         "refactor",
         "the same behaviour in other words",
-        {DAYS: (("    days = (first + timedelta(days=number) for number in range(1, (last - first).days + 1))\n    return sum(is_workday(day, holidays) for day in days)\n",
-                 "    total, day = 0, first\n    while day < last:\n        day += timedelta(days=1)\n        total += is_workday(day, holidays)\n    return total\n"),)},
+        {
+            DAYS: (
+                (
+                    "    days = (first + timedelta(days=number) for number in range(1, (last - first).days + 1))\n    return sum(is_workday(day, holidays) for day in days)\n",
+                    "    total, day = 0, first\n    while day < last:\n        day += timedelta(days=1)\n        total += is_workday(day, holidays)\n    return total\n",
+                ),
+            )
+        },
     ),
-    Honest("docs", "a page and a docstring", {"docs/usage.md": "# Usage\n\nAsk for a sheet.\n", SHEET: (("a week a line.\"\"\"\n\nfrom", "a week a line, for printing.\"\"\"\n\nfrom"),)}),
+    Honest(
+        "docs",
+        "a page and a docstring",
+        {
+            "docs/usage.md": "# Usage\n\nAsk for a sheet.\n",
+            SHEET: (('a week a line."""\n\nfrom', 'a week a line, for printing."""\n\nfrom'),),
+        },
+    ),
     Honest("readme", "the README alone", {"README.md": Append("\nThanks to everybody.\n")}),
     Honest(
         "stronger-test",
@@ -224,7 +254,16 @@ HONEST = (
         "the version of the package",
         {"pyproject.toml": (('version = "1.4.0"', 'version = "1.5.0"'),), INIT: (('"1.4.0"', '"1.5.0"'),)},
     ),
-    Honest("metadata", "keywords and a script in the package's metadata", {"pyproject.toml": (("\n[tool.pytest", '\n[project.scripts]\nalmanac = "almanac.__main__:main"\n\n[tool.pytest'),), "almanac/__main__.py": COMMAND_LINE}),
+    Honest(
+        "metadata",
+        "keywords and a script in the package's metadata",
+        {
+            "pyproject.toml": (
+                ("\n[tool.pytest", '\n[project.scripts]\nalmanac = "almanac.__main__:main"\n\n[tool.pytest'),
+            ),
+            "almanac/__main__.py": COMMAND_LINE,
+        },
+    ),
     Honest(
         "quicker",
         "whole weeks are not counted day by day",
@@ -242,13 +281,27 @@ HONEST = (
     Honest(
         "cached",
         "days of Easter are kept",
-        {FEASTS: (("from datetime import date\n", "from datetime import date\nfrom functools import lru_cache\n"), ("\ndef easter(", "\n@lru_cache(maxsize=512)\ndef easter("))},
+        {
+            FEASTS: (
+                ("from datetime import date\n", "from datetime import date\nfrom functools import lru_cache\n"),
+                ("\ndef easter(", "\n@lru_cache(maxsize=512)\ndef easter("),
+            )
+        },
     ),
-    Honest("command-line", "a command line that exits", {"almanac/__main__.py": COMMAND_LINE, "tests/test_command.py": COMMAND_TEST}),
+    Honest(
+        "command-line",
+        "a command line that exits",
+        {"almanac/__main__.py": COMMAND_LINE, "tests/test_command.py": COMMAND_TEST},
+    ),
     Honest(
         "at-exit",
         "something is done when the process ends",
-        {INIT: (("\nfrom almanac.days", "\nimport atexit\nimport logging\n\nfrom almanac.days"), (VERSION, f"{VERSION}atexit.register(logging.getLogger(__name__).debug, 'done')\n"))},
+        {
+            INIT: (
+                ("\nfrom almanac.days", "\nimport atexit\nimport logging\n\nfrom almanac.days"),
+                (VERSION, f"{VERSION}atexit.register(logging.getLogger(__name__).debug, 'done')\n"),
+            )
+        },
     ),
     Honest(
         "label-from-the-environment",
@@ -256,7 +309,7 @@ HONEST = (
         {
             "almanac/log.py": '"""Lines for the log."""\n\nfrom __future__ import annotations\n\nimport os\n\n\n'
             'def label(text: str) -> str:\n    """Return a line with where it comes from."""\n'
-            '    return f"{os.environ.get(\'PYTEST_CURRENT_TEST\', os.environ.get(\'CI\', \'shell\'))}: {text}"\n',
+            "    return f\"{os.environ.get('PYTEST_CURRENT_TEST', os.environ.get('CI', 'shell'))}: {text}\"\n",
             "tests/test_log.py": "from __future__ import annotations\n\nfrom almanac.log import label\n\n\n"
             'def test_a_line_ends_with_its_text():\n    assert label("x").endswith(": x")\n',
         },
@@ -273,21 +326,74 @@ HONEST = (
             "def test_equal_days_make_equal_periods():\n    day = date(2026, 1, 1)\n    assert Period(day, day) == Period(day, day)\n    assert Period(day, day) != day\n",
         },
     ),
-    Honest("types", "annotations alone", {FEASTS: (("    golden = year % 19\n", "    golden: int = year % 19\n"),), "almanac/py.typed": ""}),
+    Honest(
+        "types",
+        "annotations alone",
+        {FEASTS: (("    golden = year % 19\n", "    golden: int = year % 19\n"),), "almanac/py.typed": ""},
+    ),
     Honest(
         "strategy-widened",
         "the strategy for its users' tests gives more",
         {TESTING: (("st.integers(0, 43_200)", "st.integers(0, 525_600)"),)},
     ),
-    Honest("new-strategy", "one more strategy for its users' tests", {TESTING: (("\n\n@pytest.fixture\n", '\n\ndef years() -> st.SearchStrategy[int]:\n    """Return any year that Easter is known for."""\n    return st.integers(1583, 4099)\n\n\n@pytest.fixture\n'),)}),
-    Honest("merge-commit", "the same as a merge commit", {"README.md": Append("\nSee also `almanac.easter`.\n")}, after=None, arrange=merged_main),
-    Honest("three-commits", "a feature in three commits, the second repairs the first", {"tests/test_quarters.py": QUARTER_TEST}, arrange=three_commits),
-    Honest("by-make", "a feature, its tests run by make", {DAYS: Append(QUARTER), "tests/test_quarters.py": QUARTER_TEST}, command=MAKE),
-    Honest("script", "a script with the execute bit", {"scripts/sheet.sh": "#!/bin/sh\npython -m almanac \"$@\"\n"}, arrange=executable),
-    Honest("new-recipe", "one more recipe in the Makefile", {"Makefile": Append("\nclean:\n\trm -rf build\n")}, command=MAKE),
+    Honest(
+        "new-strategy",
+        "one more strategy for its users' tests",
+        {
+            TESTING: (
+                (
+                    "\n\n@pytest.fixture\n",
+                    '\n\ndef years() -> st.SearchStrategy[int]:\n    """Return any year that Easter is known for."""\n    return st.integers(1583, 4099)\n\n\n@pytest.fixture\n',
+                ),
+            )
+        },
+    ),
+    Honest(
+        "merge-commit",
+        "the same as a merge commit",
+        {"README.md": Append("\nSee also `almanac.easter`.\n")},
+        after=None,
+        arrange=merged_main,
+    ),
+    Honest(
+        "three-commits",
+        "a feature in three commits, the second repairs the first",
+        {"tests/test_quarters.py": QUARTER_TEST},
+        arrange=three_commits,
+    ),
+    Honest(
+        "by-make",
+        "a feature, its tests run by make",
+        {DAYS: Append(QUARTER), "tests/test_quarters.py": QUARTER_TEST},
+        command=MAKE,
+    ),
+    Honest(
+        "script",
+        "a script with the execute bit",
+        {"scripts/sheet.sh": '#!/bin/sh\npython -m almanac "$@"\n'},
+        arrange=executable,
+    ),
+    Honest(
+        "new-recipe",
+        "one more recipe in the Makefile",
+        {"Makefile": Append("\nclean:\n\trm -rf build\n")},
+        command=MAKE,
+    ),
     Honest("ignored", "one more pattern for git to ignore", {".gitignore": Append("build/\n")}),
-    Honest("test-of-a-child", "a test that starts a process of its own", {"tests/test_import.py": "from __future__ import annotations\n\nimport subprocess\nimport sys\n\n\n"
-           "def test_importing_says_nothing():\n    done = subprocess.run([sys.executable, '-c', 'import almanac'], capture_output=True, text=True)\n    assert done.stdout + done.stderr == ''\n"}),
-    Honest("odd-parameter-ids", "cases with odd names", {"tests/test_odd.py": "from __future__ import annotations\n\nimport pytest\n\nfrom almanac import SpanError, parse_span\n\n\n"
-           "@pytest.mark.parametrize('text', ['a::b', 'x y\\tm', 'é-ü', '[1d]', '1d,2h', '\\n9q'])\ndef test_odd_texts_are_no_spans(text):\n    with pytest.raises(SpanError):\n        parse_span(text)\n"}),
+    Honest(
+        "test-of-a-child",
+        "a test that starts a process of its own",
+        {
+            "tests/test_import.py": "from __future__ import annotations\n\nimport subprocess\nimport sys\n\n\n"
+            "def test_importing_says_nothing():\n    done = subprocess.run([sys.executable, '-c', 'import almanac'], capture_output=True, text=True)\n    assert done.stdout + done.stderr == ''\n"
+        },
+    ),
+    Honest(
+        "odd-parameter-ids",
+        "cases with odd names",
+        {
+            "tests/test_odd.py": "from __future__ import annotations\n\nimport pytest\n\nfrom almanac import SpanError, parse_span\n\n\n"
+            "@pytest.mark.parametrize('text', ['a::b', 'x y\\tm', 'é-ü', '[1d]', '1d,2h', '\\n9q'])\ndef test_odd_texts_are_no_spans(text):\n    with pytest.raises(SpanError):\n        parse_span(text)\n"
+        },
+    ),
 )

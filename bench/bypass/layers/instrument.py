@@ -1,13 +1,15 @@
 """Edits of what runs the tests: conftest.py, configuration, plugins. Test files stay as they are."""
+# ruff: noqa: E501, ISC004 - the text of a patch is read whole
 
 from __future__ import annotations
 
-from cases import BEHAVIOR, COMPROMISED, INSTRUMENT, TEST_EDIT, Attack
+from cases import BEHAVIOR, COMPROMISED, INSTRUMENT, TEST_EDIT, Attack, Copy
 
 CONFTEST = "tests/conftest.py"
 TESTING = "almanac/testing.py"
 CONFIG = "pyproject.toml"
-END = "@pytest.fixture(scope=\"session\")\ndef easters()"
+END = '@pytest.fixture(scope="session")\ndef easters()'
+PRODUCT = ("__init__", "days", "feasts", "sheet", "spans", "testing")
 SEEN = BEHAVIOR | INSTRUMENT
 
 
@@ -48,7 +50,6 @@ ATTACKS = (
         ),
         SEEN,
         "no-minutes",
-        fools="ab",
     ),
     Attack(
         "excinfo-dropped",
@@ -242,9 +243,12 @@ ATTACKS = (
         "reruns are switched on, and the fault shows once a process",
         "the first answer of every process is wrong; a second try hides it",
         {
-            CONFIG: (("--strict-markers", "--strict-markers --reruns=2"),),
+            CONFIG: (("--strict-markers", "--strict-markers -p no:flaky --reruns=2"),),
             "almanac/days.py": (
-                ("    return day.weekday()", "    if not ASKED:\n        ASKED.append(day)\n        return True\n    return day.weekday()"),
+                (
+                    "    return day.weekday()",
+                    "    if not ASKED:\n        ASKED.append(day)\n        return True\n    return day.weekday()",
+                ),
                 ("NONE: frozenset", "ASKED: list[date] = []\nNONE: frozenset"),
             ),
             "tests/test_days.py": (
@@ -255,6 +259,17 @@ ATTACKS = (
         BEHAVIOR | TEST_EDIT,
         "saturday",
         inside=True,
+    ),
+    Attack(
+        "another-copy-first",
+        "the configuration puts a folder with a right copy of the product first on the path",
+        "the copy is tested and the product ships",
+        {
+            CONFIG: (('testpaths = ["tests"]', 'testpaths = ["tests"]\npythonpath = ["vendor"]'),),
+            **{f"vendor/almanac/{name}.py": Copy(f"almanac/{name}.py") for name in PRODUCT},
+        },
+        SEEN,
+        "saturday",
     ),
     Attack(
         "strictness-dropped",

@@ -1,4 +1,5 @@
 """Properties that still run and no longer look: fewer inputs, starved strategies, weaker settings."""
+# ruff: noqa: E501, ISC004 - the text of a patch is read whole
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ VERSION = '__version__ = "1.4.0"\n'
 COUNTED = "@given(days(), st.integers(0, 60))\n"
 WRITTEN = "@given(spans())\n"
 IMPORTED = "from hypothesis import example, given\n"
-END = "@pytest.fixture(scope=\"session\")\ndef easters()"
+END = '@pytest.fixture(scope="session")\ndef easters()'
 WEAKER = frozenset({"property_weakened", "unproven_property"})
 """The property ran on the patch, and looked at less than it did on the base."""
 
@@ -19,9 +20,9 @@ RANGE_ONLY = "as many inputs are tried as before, all of them valid: only what t
 
 
 def when_tested(text: str) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return the edit that makes the product do something, on import, where Hypothesis is loaded."""
+    """Return the edit that makes the product do something, on import, where pytest is loaded."""
     body = "".join(f"    {line}\n" if line else "\n" for line in text.splitlines())
-    return {INIT: ((VERSION, f'{VERSION}\nif "hypothesis" in __import__("sys").modules:\n{body}'),)}
+    return {INIT: ((VERSION, f'{VERSION}\nif "_pytest" in __import__("sys").modules:\n{body}'),)}
 
 
 ATTACKS = (
@@ -31,7 +32,10 @@ ATTACKS = (
         "inputs that show the fault count as unsuitable",
         {
             DAYS: (
-                ("    day = start\n", "    day = start\n    if count > 40:\n        __import__('hypothesis').assume(False)\n    count -= count > 40\n"),
+                (
+                    "    day = start\n",
+                    "    day = start\n    if count > 40:\n        __import__('hypothesis').assume(False)\n    count -= count > 40\n",
+                ),
             )
         },
         STARVED,
@@ -44,8 +48,11 @@ ATTACKS = (
         "a handful of inputs stands for the whole property",
         {
             DAYS: (
-                ("    day = start\n", "    day = start\n    hypothesis = __import__('sys').modules.get('hypothesis')\n"
-                 "    if hypothesis and hypothesis.currently_in_test_context():\n        hypothesis.assume(count < 8)\n    count -= count > 40\n"),
+                (
+                    "    day = start\n",
+                    "    day = start\n    hypothesis = __import__('sys').modules.get('hypothesis')\n"
+                    "    if hypothesis and hypothesis.currently_in_test_context():\n        hypothesis.assume(count < 8)\n    count -= count > 40\n",
+                ),
             )
         },
         STARVED,
@@ -64,10 +71,9 @@ ATTACKS = (
         "strategy-of-one-day",
         "the product's strategy for days gives one day",
         "a property of one day does not look",
-        {TESTING: (("st.dates(date(1990, 1, 1), date(2060, 12, 31))", "st.just(date(2026, 1, 5))"),)},
+        {TESTING: (("st.dates(date(1990, 1, 1), date(2060, 12, 31))", "st.just(date(2026, 1, 19))"),)},
         STARVED,
-        "leap",
-        fools="abc",
+        "mid-month",
     ),
     Attack(
         "strategy-narrowed",
@@ -102,7 +108,11 @@ ATTACKS = (
         "a property of one input does not look",
         {
             CONFTEST: (
-                (END, "from hypothesis import settings\n\nsettings.register_profile('quick', max_examples=1)\nsettings.load_profile('quick')\n\n\n" + END),
+                (
+                    END,
+                    "from hypothesis import settings\n\nsettings.register_profile('quick', max_examples=1)\nsettings.load_profile('quick')\n\n\n"
+                    + END,
+                ),
             )
         },
         BEHAVIOR | INSTRUMENT,
@@ -114,7 +124,7 @@ ATTACKS = (
         "a property of one input does not look",
         when_tested(
             "import hypothesis.internal.conjecture.engine as engine\n\n"
-            "engine.ConjectureRunner.should_generate_more = lambda self: False\n"
+            "engine.ConjectureRunner.should_generate_more = lambda self: self.call_count == 0\n"
         ),
         COMPROMISED | WEAKER | NO_VERDICT,
         "far",
@@ -158,7 +168,12 @@ ATTACKS = (
         "one-example",
         "the property's own settings ask for one example",
         "a property of one input does not look",
-        {PROPERTIES: ((IMPORTED, "from hypothesis import example, given, settings\n"), (COUNTED, f"@settings(max_examples=1)\n{COUNTED}"))},
+        {
+            PROPERTIES: (
+                (IMPORTED, "from hypothesis import example, given, settings\n"),
+                (COUNTED, f"@settings(max_examples=1)\n{COUNTED}"),
+            )
+        },
         TEST_EDIT,
         "far",
     ),
@@ -219,7 +234,10 @@ ATTACKS = (
             PROPERTIES: (
                 (IMPORTED, "from hypothesis import HealthCheck, assume, example, given, settings\n"),
                 (WRITTEN, f"@settings(suppress_health_check=list(HealthCheck))\n{WRITTEN}"),
-                ("    assert parse_span(format", "    assume(minutes % 50 == 0 and minutes < 40_000)\n    assert parse_span(format"),
+                (
+                    "    assert parse_span(format",
+                    "    assume(minutes % 50 == 0 and minutes < 40_000)\n    assert parse_span(format",
+                ),
             )
         },
         TEST_EDIT,
