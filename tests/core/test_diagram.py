@@ -56,14 +56,31 @@ def test_steps_are_counted_exactly_beyond_what_a_float_can_hold():
     assert found.number == 3**39
 
 
-def test_a_pair_of_sets_is_looked_into_once_however_many_ways_lead_there():
-    """V1: of 12 signals an even and an odd number away from a: 2**11 ways down, and a few pairs on each level."""
-    space = space_of(*["a"] * 12, budget=100_000)
+def odd_of(space, count):
+    """Return the combinations with an odd number of signals away from a: many ways lead down through few sets."""
     odd = EMPTY
-    for place in range(12):
-        away = space.box(box(*("bc" if n == place else "abc" for n in range(12))))
+    for place in range(count):
+        away = space.box(box(*("bc" if n == place else "abc" for n in range(count))))
         odd = space.join(space.minus(odd, away), space.minus(away, odd))
+    return odd
+
+
+def test_a_pair_of_sets_is_looked_into_once_however_many_ways_lead_there():
+    """V1: 2**11 ways down, and a few pairs on each level."""
+    space = space_of(*["a"] * 12, budget=100_000)
+    odd = odd_of(space, 12)
     before = space.budget.used
     found = space.worsenings(space.minus(FULL, odd), odd)
     assert found.witness == (("a",) * 12, ("a",) * 11 + ("b",))
     assert space.budget.used - before < 2**11
+
+
+def test_a_set_is_looked_into_once_for_its_smallest_combination_and_for_its_count():
+    """V1: two sets on each level."""
+    space = space_of(*["a"] * 12, budget=100_000)
+    odd = odd_of(space, 12)
+    before = space.budget.used
+    assert space.smallest(odd) == ("a",) * 11 + ("b",)
+    assert space.budget.used - before <= 24
+    assert space.count(odd) == (3**12 - (1 - 2) ** 12) // 2
+    assert space.budget.used - before <= 48
