@@ -168,6 +168,7 @@ def test_accepted_nodes_are_named_up_to_the_limit_and_counted_beyond(plain, twic
     one = ruling(folded(codes=codes), ARBITER, NOTHING)
     assert (one.state, one.counts) == ("pass", Counts(accepted=plain + twice))
     assert one.accepted == (tuple(sorted(codes)) if named else None)
+    assert one.nodes == ()
 
 
 def test_a_ladder_that_does_not_accept_a_plain_pass_accepts_none_section_0():
