@@ -53,7 +53,7 @@ WORLD: frozenset[str] = frozenset(
 """Modules of the standard library that read or change something outside the values passed in."""
 
 PURE_NAMES: frozenset[str] = frozenset(
-    {"os.PathLike", "pathlib.PurePath", "pathlib.PurePosixPath", "pathlib.PureWindowsPath"}
+    {"os.PathLike", "pathlib.PurePath", "pathlib.PurePosixPath", "pathlib.PureWindowsPath", "urllib.parse.quote"}
 )
 """Names that may be imported from such a module, one by one: they only name or spell."""
 

@@ -120,6 +120,9 @@ SUBJECT = {"name": "d", "digest": {"sha256": "0" * 64}}
             payload(subject=[SUBJECT | {"digest": {"sha256": "X" * 64}}]), "hexadecimal", id="no digest at all"
         ),
         pytest.param(payload(subject=[SUBJECT | {"digest": {"sha256": 7}}]), "hexadecimal", id="a digest of a type"),
+        pytest.param(
+            payload(subject=[SUBJECT | {"digest": {"sha256": "0" * 64, "sha512": "0" * 128}}]), "2 digests", id="two"
+        ),
         pytest.param(payload(subject=[SUBJECT | {"name": ""}]), "allowed: a text", id="no name"),
         pytest.param(payload(predicate={"a": "\ud800"}), "half of a surrogate pair", id="half a character"),
         pytest.param(
