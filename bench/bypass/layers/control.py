@@ -1,5 +1,4 @@
 """Edits of the gate's own files: configuration, policy, register, abstentions, manifest, lock.
-# ruff: noqa: E501, ISC004 - the text of a patch is read whole
 
 Plain pytest reads none of them, so each is green under every plain rule unless its fault is not hidden otherwise.
 """
