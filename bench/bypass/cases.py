@@ -23,7 +23,9 @@ CONTROL = frozenset({"control-files-touched"})
 COMPROMISED = frozenset({"instrument_compromised"})
 INSTRUMENT = frozenset({"instrument-edited"})
 FIXTURE = frozenset({"fixture_drifted", "fixture_repinned", "instrument-moved"})
-NO_VERDICT = frozenset({"property_not_run", "fixture_not_run"})
+STARVED = frozenset({"vacuous"})
+"""A property ran and looked at less than it did on the base."""
+
 UNSEALED = frozenset({"evidence-gap", "malformed-evidence", "instrument_compromised"})
 """The run did not end as a run ends, or left what no run leaves."""
 

@@ -48,7 +48,7 @@ class Ground(NamedTuple):
 
 
 class Ruling(NamedTuple):
-    """What admit said: its exit code, the attribution, every reason of a node that was held or rejected."""
+    """What admit said: its exit code, the attribution, every reason and sub-reason of a node held or rejected."""
 
     exit_code: int
     attribution: str
@@ -210,7 +210,8 @@ def ruled(ground: Ground, case: Case, tree: Path) -> Ruling:
     except ValueError:
         return Ruling(done.returncode, "no decision", frozenset(), (done.stdout + done.stderr)[-400:])
     nodes = [node for gate in decision["gates"] for node in gate["nodes"]]
-    reasons = frozenset(str(node.get("reason")) for node in nodes)
+    said = ((node["reason"], node["record"]["why"]) for node in nodes)
+    reasons = frozenset(str(word) for words in said for word in words if word)
     return Ruling(done.returncode, decision["attribution"], reasons, decision["detail"])
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from cases import COMPROMISED, NO_VERDICT, Attack
+from cases import COMPROMISED, Attack
 
 DAYS, FEASTS, SHEET, SPANS = (f"almanac/{name}.py" for name in ("days", "feasts", "sheet", "spans"))
 INIT = "almanac/__init__.py"
@@ -251,7 +251,7 @@ ATTACKS = (
                 ),
             )
         },
-        NO_VERDICT,
+        frozenset({"skip"}),
         "late-easter",
         inside=True,
         fools="ab",
@@ -284,7 +284,7 @@ ATTACKS = (
             "    report.outcome, report.longrepr = 'passed', None\n    return report\n\n"
             "reports.TestReport.from_item_and_call = classmethod(mended)\n"
         ),
-        COMPROMISED | NO_VERDICT,
+        COMPROMISED | {"conflict"},
         "late-easter",
     ),
     Attack(

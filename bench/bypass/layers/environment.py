@@ -183,7 +183,7 @@ ATTACKS = (
         "a folder hypothesis at the root stands before the library",
         "properties are functions that do nothing",
         {"hypothesis/__init__.py": STUB},
-        SEEN | COMPROMISED | {"property_not_run"},
+        SEEN | COMPROMISED,
         "far",
         fools="abc",
     ),

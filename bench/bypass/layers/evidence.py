@@ -236,7 +236,7 @@ ATTACKS = (
                 ),
             )
         },
-        UNSEALED | {"fixture_not_run"},
+        UNSEALED | {"interrupted", "never_ran"},
         "late-easter",
         fools="ab",
     ),

@@ -182,7 +182,7 @@ ATTACKS = (
                 ),
             )
         },
-        frozenset({"fixture_not_run", "instrument_compromised"}),
+        COMPROMISED | {"vanished", "deselected"},
         "short-sheet",
         fools="ab",
     ),

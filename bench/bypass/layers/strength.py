@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from cases import BEHAVIOR, COMPROMISED, FIXTURE, INSTRUMENT, NO_VERDICT, TEST_EDIT, Attack
+from cases import BEHAVIOR, COMPROMISED, FIXTURE, INSTRUMENT, STARVED, TEST_EDIT, Attack
 
 DAYS, SPANS, TESTING = "almanac/days.py", "almanac/spans.py", "almanac/testing.py"
 INIT, CONFTEST, PROPERTIES = "almanac/__init__.py", "tests/conftest.py", "tests/test_properties.py"
@@ -12,10 +12,6 @@ COUNTED = "@given(days(), st.integers(0, 60))\n"
 WRITTEN = "@given(spans())\n"
 IMPORTED = "from hypothesis import example, given\n"
 END = '@pytest.fixture(scope="session")\ndef easters()'
-WEAKER = frozenset({"property_weakened", "unproven_property"})
-"""The property ran on the patch, and looked at less than it did on the base."""
-
-STARVED = NO_VERDICT | WEAKER | BEHAVIOR | COMPROMISED
 RANGE_ONLY = "as many inputs are tried as before, all of them valid: only what they are has changed"
 
 
@@ -126,7 +122,7 @@ ATTACKS = (
             "import hypothesis.internal.conjecture.engine as engine\n\n"
             "engine.ConjectureRunner.should_generate_more = lambda self: self.call_count == 0\n"
         ),
-        COMPROMISED | WEAKER | NO_VERDICT,
+        COMPROMISED | STARVED,
         "far",
     ),
     Attack(
@@ -137,7 +133,7 @@ ATTACKS = (
             "from hypothesis.strategies._internal.numbers import IntegersStrategy\n\n"
             "IntegersStrategy.do_draw = lambda self, data: self.start or 0\n"
         ),
-        COMPROMISED | WEAKER | NO_VERDICT,
+        COMPROMISED | STARVED,
         "long-spans",
     ),
     Attack(
@@ -161,7 +157,7 @@ ATTACKS = (
             "def given(*args, **kwargs):\n    def decorate(test):\n        def quick():\n            return None\n\n"
             "        quick.__name__ = test.__name__\n        return quick\n\n    return decorate\n\nhypothesis.given = given\n"
         ),
-        COMPROMISED | NO_VERDICT,
+        COMPROMISED,
         "far",
     ),
     Attack(
@@ -253,7 +249,7 @@ ATTACKS = (
                 (WRITTEN, f"@settings(derandomize=True)\n{WRITTEN}"),
             )
         },
-        WEAKER | TEST_EDIT | INSTRUMENT,
+        STARVED | TEST_EDIT,
     ),
     Attack(
         "shrinking-off",
@@ -265,6 +261,6 @@ ATTACKS = (
                 (COUNTED, f"@settings(max_examples=10, phases=[Phase.generate], database=None)\n{COUNTED}"),
             )
         },
-        WEAKER | TEST_EDIT | INSTRUMENT,
+        STARVED | TEST_EDIT,
     ),
 )
