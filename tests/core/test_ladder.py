@@ -57,6 +57,13 @@ def test_a_large_ladder_rules_on_what_it_is_asked_and_remembers_it():
     assert ladder.decide(*"b" * 9) is ladder.rules[0]
 
 
+def test_the_largest_ladder_that_is_filled_when_it_is_made_has_as_many_combinations_as_it_says():
+    """Up to that many one lookup is enough from the start."""
+    signals = signals_of(12, states="ab")
+    ladder = ladder_of(box(*["ab"] * 12), signals=signals)
+    assert ladder.size == len(ladder.table) == EAGER
+
+
 @pytest.mark.parametrize("count", [pytest.param(2, id="small, filled"), pytest.param(9, id="large, asked")])
 def test_a_word_that_only_a_box_has_is_not_ruled_on(count):
     """E4: a stray word in a rule opens nothing."""

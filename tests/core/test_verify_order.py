@@ -31,6 +31,19 @@ def test_every_signal_has_one_level(groups):
     assert sorted(order) == list(range(6))
 
 
+@pytest.mark.parametrize(
+    ("size", "groups"),
+    [
+        pytest.param(20, [(a, b) for a in range(20) for b in range(a)], id="many ties"),
+        pytest.param(200, [(0, 199), (1, 198)], id="many signals"),
+    ],
+)
+def test_where_not_every_start_can_be_tried_there_still_is_an_order(size, groups):
+    """V1: the effort is bounded, the answer is not."""
+    order = signal_order(signals_of(size), [tie(size, *group) for group in groups])
+    assert sorted(order) == list(range(size))
+
+
 def test_signals_that_are_tied_crosswise_are_brought_together():
     """The worst case for the written order: s0 with s5, s1 with s6, and so on."""
     order = signal_order(signals_of(10), [tie(10, n, n + 5) for n in range(5)])
