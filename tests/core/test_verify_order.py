@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from admit.core.ladder import Ladder, Rule
-from admit.core.signal_order import signal_order
+from admit.core.signal_order import _open, _ties, _width, signal_order
 from admit.core.signals import Outcome, Signal
 from admit.core.verify import verify
 
@@ -61,6 +61,29 @@ def test_signals_that_are_tied_crosswise_are_brought_together():
 def test_where_nothing_is_tied_the_written_order_stays(boxes):
     """One signal alone, or all of them, says nothing about who stands beside whom."""
     assert signal_order(signals_of(4), boxes) == (0, 1, 2, 3)
+
+
+def test_a_box_ties_some_signals_together_but_not_one_and_not_all_of_them():
+    """Each group once, as bits."""
+    boxes = [tie(3, 0), tie(3, 0, 1, 2), tie(3), tie(3, 0, 1), tie(3, 0, 1), tie(3, 2, 0)]
+    assert _ties(signals_of(3), boxes) == [0b011, 0b101]
+
+
+def test_a_tie_is_open_where_the_cut_goes_through_it():
+    """The first is behind the cut, the second goes over it, the third is before it."""
+    assert _open(0b0011, [0b0011, 0b0110, 0b1100]) == 1
+
+
+@pytest.mark.parametrize(
+    ("order", "width"),
+    [
+        pytest.param((0, 1, 2), 2 + 1 + 1, id="side by side"),
+        pytest.param((0, 2, 1), 2 + 2 + 1, id="one between"),
+    ],
+)
+def test_an_order_costs_two_to_the_number_of_open_ties_over_all_cuts(order, width):
+    """One tie, of the first two signals."""
+    assert _width(order, [0b011]) == width
 
 
 def test_the_order_in_the_file_does_not_change_an_answer():
