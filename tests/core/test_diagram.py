@@ -56,6 +56,26 @@ def test_steps_are_counted_exactly_beyond_what_a_float_can_hold():
     assert found.number == 3**39
 
 
+def test_two_sets_are_equal_exactly_when_their_numbers_are():
+    """Whatever they were made of."""
+    space = space_of("a", "a")
+    assert space.box(box("ab", "bc")) == space.box(box("ab", "bc")) != space.box(box("ab", "b"))
+    assert space.boxes([box("a", "abc"), box("b", "abc")]) == space.box(box("ab", "abc"))
+
+
+def test_a_set_is_counted_exactly_beyond_what_a_float_can_hold():
+    """V1: to the last combination."""
+    space = space_of(*["a"] * 40)
+    assert space.count(space.box(box("ab", *["abc"] * 39))) == 2 * 3**39
+
+
+def test_a_signal_of_one_state_decides_nothing():
+    """The whole set, or nothing."""
+    space = Space([Signal("s0", ("a",), frozenset("a"))], [0], Budget(10))
+    assert space.box(box("a")) == FULL
+    assert space.box(box("")) == EMPTY
+
+
 def odd_of(space, count):
     """Return the combinations with an odd number of signals away from a: many ways lead down through few sets."""
     odd = EMPTY
