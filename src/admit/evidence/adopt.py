@@ -12,8 +12,8 @@ from admit.evidence.wire import opening_line
 from admit.evidence.write import survey
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable
+    from os import PathLike
 
     from admit.core.context import RunContext
     from admit.evidence.strict import Limits
@@ -42,7 +42,7 @@ def adopter(context: RunContext, *, nonce: str, limits: Limits = LIMITS) -> Call
     return adopted
 
 
-def has_finished(path: str | os.PathLike[str], *, limits: Limits = LIMITS) -> bool:
+def has_finished(path: str | PathLike[str], *, limits: Limits = LIMITS) -> bool:
     """Return whether an unsealed document ends with the word of its run that it got to its end.
 
     Raises:

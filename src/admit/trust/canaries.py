@@ -84,7 +84,7 @@ def wrong(word: str, records: Mapping[str, NodeRecord]) -> str:
     for node, record in records.items():
         if is_planted(word, node):
             seen.setdefault(node.rpartition("::")[2].partition("[")[0], []).append(record)
-    # without Hypothesis its canaries say so; where it ran for any other test, it was there
+    # where no test imported Hypothesis, its canaries say so; where it ran for any other test, it was there
     has_run = any(record.examples is not None for record in records.values())
     lacks = all(_says_absent(_secrets(word, kind), seen) for kind in _KINDS if kind.is_property) and not has_run
     for kind in _KINDS:
@@ -234,6 +234,10 @@ def _properties() -> Iterator[_Kind]:
         lambda s, record: _falsified(record, s, "a" * _length(s)),
         is_property=True,
     )
+    yield from _counted_properties()
+
+
+def _counted_properties() -> Iterator[_Kind]:
     yield _Kind(
         "explicit",
         "be falsified by its explicit example",
@@ -277,12 +281,11 @@ _KINDS: Final = tuple(_all_kinds())
 _HEAD: Final = '''\
 """Planted by admit for the length of this run: most of these tests must fail, and are counted by themselves."""
 
+import sys
+
 import pytest
 
-try:
-    import hypothesis
-except ImportError:
-    hypothesis = None
+hypothesis = sys.modules.get("hypothesis")  # a project whose tests did not import it is spared that
 
 names = {}
 exec(compile("def held(text):\\n    assert not text, text\\n", "held", "exec", dont_inherit=True), names)
