@@ -69,6 +69,12 @@ def test_a_set_is_counted_exactly_beyond_what_a_float_can_hold():
     assert space.count(space.box(box("ab", *["abc"] * 39))) == 2 * 3**39
 
 
+def test_one_signal_away_from_clean_is_dearer_than_all_positions_together():
+    """V1: the last of the clean combinations comes before the first that is not clean."""
+    space = space_of("bc", "abc")
+    assert space.smallest(space.boxes([box("a", "a"), box("c", "c")])) == ("c", "c")
+
+
 def test_a_signal_of_one_state_decides_nothing():
     """The whole set, or nothing."""
     space = Space([Signal("s0", ("a",), frozenset("a"))], [0], Budget(10))
