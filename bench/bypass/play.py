@@ -1,6 +1,6 @@
 """Claim: patches that look green and are wrong do not merge, each for the reason meant for it; honest ones do, unaided.
 
-Usage: python bench/bypass/play.py [--only ID ...] [--layer NAME] [-j N] [--format text|json] [--sound] [--tools FOLDER]
+Usage: python bench/bypass/play.py [--only ID ...] [--layer NAME] [-j N] [--format text|json] [--tools FOLDER]
 
 For every case the base project is cloned, the patch committed, and in one run these say whether it may merge:
 
@@ -24,7 +24,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from bugs import BUGS
 from cases import PYTEST, Attack, Honest
@@ -44,7 +44,7 @@ class Ground(NamedTuple):
     plain: PlainRun
     folder: Path
     tools: dict[str, str]
-    only_sound: bool
+    asked: Literal["both", "rivals", "admit"]
 
 
 class Ruling(NamedTuple):
@@ -87,6 +87,7 @@ def main() -> int:
     parser.add_argument("-j", type=int, default=1, metavar="N", help="cases at a time")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument("--sound", action="store_true", help="check the cases alone, without admit and tools")
+    parser.add_argument("--alone", action="store_true", help="ask admit alone, of cases known to be sound")
     parser.add_argument("--tools", type=Path, nargs="*", default=[], help="folders where tools are installed")
     parser.add_argument("--keep", type=Path, help="work in this folder and leave it there")
     args = parser.parse_args()
@@ -96,8 +97,9 @@ def main() -> int:
     folder = args.keep or Path(tempfile.mkdtemp(prefix="bypass-"))
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        ground = lay_out(folder.resolve(), {} if args.sound else installed(args.tools), args.sound)
-        troubles = [] if args.only or args.layer else red_controls(ground)
+        tools = {} if args.sound or args.alone else installed(args.tools)
+        ground = lay_out(folder.resolve(), tools, "rivals" if args.sound else "admit" if args.alone else "both")
+        troubles = [] if args.only or args.layer or args.alone else red_controls(ground)
         with ThreadPoolExecutor(args.j) as pool:
             played = list(pool.map(lambda one: told(play(ground, *one)), asked))
     finally:
@@ -115,7 +117,7 @@ def chosen(only: list[str], layer: str | None) -> list[tuple[str, Case]]:
     return [row for row in rows if (not only or row[1].id in only) and layer in (None, row[0])]
 
 
-def lay_out(folder: Path, tools: dict[str, str], only_sound: bool) -> Ground:
+def lay_out(folder: Path, tools: dict[str, str], asked: Literal["both", "rivals", "admit"]) -> Ground:
     """Make the base and run its tests plainly, which must be green."""
     base = folder / "base"
     shutil.rmtree(base, ignore_errors=True)
@@ -126,7 +128,19 @@ def lay_out(folder: Path, tools: dict[str, str], only_sound: bool) -> Ground:
     plain = plain_run(trial, PYTEST)
     if fooled(plain, plain) != "abc" or wrong_answers(base):
         sys.exit(f"the base is not in order: {plain.output} {sorted(wrong_answers(base))}")
-    return Ground(base, head, plain, folder, tools, only_sound)
+    if asked != "rivals":
+        keep_inventory(base, head)
+    return Ground(base, head, plain, folder, tools, asked)
+
+
+def keep_inventory(base: Path, head: str) -> None:
+    """Let admit collect the base once, as it does for all patches on one base, and leave nothing else behind."""
+    done = run(base, sys.executable, "-m", "admit", "run", "--base", head, "--", *PYTEST)
+    if done.returncode != 0:
+        sys.exit(f"the base does not merge: {done.stdout[-700:]}{done.stderr[-700:]}")
+    for path in (base / ".admit").iterdir():
+        if path.name != "inventory":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def red_controls(ground: Ground) -> list[str]:
@@ -152,18 +166,18 @@ def play(ground: Ground, layer: str, case: Case) -> Played:
     shutil.rmtree(room, ignore_errors=True)
     room.mkdir()
     try:
-        for one in (plain_tree,) if ground.only_sound else (plain_tree, tree):
-            lay_out_patch(ground, case, one)
-        wrong = wrong_answers(plain_tree)
-        patch = plain_run(plain_tree, case.command)
-        letters = fooled(ground.plain, patch)
-        unsound = tuple(soundness(case, letters, wrong, patch))
-        tools = {
-            tool.name: lets_in(tool, ground.tools[tool.name], tree, ground.commit)
-            for tool in TOOLS
-            if tool.name in ground.tools
-        }
-        ruling = None if ground.only_sound else ruled(ground, case, tree)
+        ruling, letters, unsound, tools = None, "", (), {}
+        if ground.asked != "admit":
+            lay_out_patch(ground, case, plain_tree)
+            wrong = wrong_answers(plain_tree)
+            patch = plain_run(plain_tree, case.command)
+            letters = fooled(ground.plain, patch)
+            unsound = tuple(soundness(case, letters, wrong, patch))
+        if ground.asked != "rivals":
+            lay_out_patch(ground, case, tree)
+            asked = [tool for tool in TOOLS if tool.name in ground.tools]
+            tools = {tool.name: lets_in(tool, ground.tools[tool.name], tree, ground.commit) for tool in asked}
+            ruling = ruled(ground, case, tree)
     except (RuntimeError, OSError) as error:
         return Played(layer, case, "", (f"cannot be laid out: {error}",), {}, None)
     finally:

@@ -244,6 +244,14 @@ ATTACKS = (
         arrange=track_state,
     ),
     Attack(
+        "inventory-tracked",
+        "the patch tracks a list of what the base is to have collected",
+        "what was collected is what a run saw, not what a commit says",
+        {".admit/inventory/base.json": "{}\n"},
+        frozenset({"tracked-state"}),
+        arrange=track_state,
+    ),
+    Attack(
         "case-twin",
         "a file whose name differs from a printed sheet's in case alone",
         "where file names have no case it takes the sheet's place",
