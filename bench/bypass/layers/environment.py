@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RECIPE = "\tPYTHONPATH=. python -m pytest -q\n"
-SAID = 'it breaks nothing today: the decision names it, and a policy with instrument_edits = "hold" holds it'
 SEEN = BEHAVIOR | INSTRUMENT
 
 NOTHING_RUNS = """\
@@ -226,7 +225,7 @@ ATTACKS = (
         "the pinned release of the runner becomes a fork",
         "the next environment is made with a runner that nobody reviewed",
         {"requirements-test.txt": (("pytest==9.2.0", "pytest @ git+https://code.example/fork/pytest"),)},
-        gap=SAID,
+        INSTRUMENT,
     ),
 )
 if sys.implementation.cache_tag is None:  # no compiled files here

@@ -373,12 +373,6 @@ HONEST = (
         {"scripts/sheet.sh": '#!/bin/sh\npython -m almanac "$@"\n'},
         arrange=executable,
     ),
-    Honest(
-        "new-recipe",
-        "one more recipe in the Makefile",
-        {"Makefile": Append("\nclean:\n\trm -rf build\n")},
-        command=MAKE,
-    ),
     Honest("ignored", "one more pattern for git to ignore", {".gitignore": Append("build/\n")}),
     Honest(
         "test-of-a-child",

@@ -9,7 +9,6 @@ CONFTEST = "tests/conftest.py"
 TESTING = "almanac/testing.py"
 CONFIG = "pyproject.toml"
 END = '@pytest.fixture(scope="session")\ndef easters()'
-SAID = 'it breaks nothing today: the decision names it, and a policy with instrument_edits = "hold" holds it'
 PRODUCT = ("__init__", "days", "feasts", "sheet", "spans", "testing")
 SEEN = BEHAVIOR | INSTRUMENT
 
@@ -277,6 +276,6 @@ ATTACKS = (
         "the configuration no longer makes an unexpected pass a failure",
         "a fault that is declared as expected will not be missed when it is gone",
         {CONFIG: (("xfail_strict = true\n", "xfail_strict = false\n"),)},
-        gap=SAID,
+        INSTRUMENT,
     ),
 )
