@@ -29,6 +29,9 @@ STARVED = frozenset({"vacuous"})
 UNSEALED = frozenset({"evidence-gap", "malformed-evidence", "instrument_compromised"})
 """The run did not end as a run ends, or left what no run leaves."""
 
+REFUSED = frozenset({"refused"})
+"""There is no decision: the question itself could not be asked (exit code 65)."""
+
 
 class Link(NamedTuple):
     """A symbolic link in a file's place."""

@@ -74,7 +74,7 @@ class Played(NamedTuple):
     @property
     def as_meant(self) -> bool:
         """Return whether admit gave one of the reasons that are meant to stop the attack."""
-        if self.admit is None or isinstance(self.case, Honest) or self.admit.exit_code not in (1, 2):
+        if self.admit is None or isinstance(self.case, Honest) or self.admit.exit_code not in (1, 2, 65):
             return False
         return bool(self.case.meant & {self.admit.attribution, *self.admit.reasons})
 
@@ -222,7 +222,8 @@ def ruled(ground: Ground, case: Case, tree: Path) -> Ruling:
     try:
         decision = json.loads(done.stdout)
     except ValueError:
-        return Ruling(done.returncode, "no decision", frozenset(), (done.stdout + done.stderr)[-400:])
+        said = (done.stderr or done.stdout).strip().rpartition("\n")[2]
+        return Ruling(done.returncode, "refused" if done.returncode == 65 else "no decision", frozenset(), said[-400:])
     nodes = [node for gate in decision["gates"] for node in gate["nodes"]]
     said = ((node["reason"], node["record"]["why"]) for node in nodes)
     reasons = frozenset(str(word) for words in said for word in words if word)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from cases import BEHAVIOR, CONTROL, FIXTURE, INSTRUMENT, TEST_EDIT, Append, Attack, Copy, Link
+from cases import BEHAVIOR, CONTROL, FIXTURE, INSTRUMENT, REFUSED, TEST_EDIT, Append, Attack, Copy, Link
 from repository import apply, commit, git
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ ATTACKS = (
         "the patch is a commit without a parent",
         "there is nothing that it could be compared with by its own history",
         HOLLOW_FEASTS,
-        SEEN | frozenset({"base-moved", "mixed-evidence"}),
+        SEEN | REFUSED,
         "late-easter",
         arrange=another_root,
     ),
@@ -240,7 +240,7 @@ ATTACKS = (
             ".admit/evidence/fixture_check.green.jsonl": "{}\n",
             ".admit/decision.json": '{"outcome": "MERGE_OK", "exit_code": 0}\n',
         },
-        frozenset({"tracked-state"}) | CONTROL,
+        frozenset({"tracked-state"}) | CONTROL | REFUSED,
         arrange=track_state,
     ),
     Attack(
@@ -248,7 +248,7 @@ ATTACKS = (
         "the patch tracks a list of what the base is to have collected",
         "what was collected is what a run saw, not what a commit says",
         {".admit/inventory/base.json": "{}\n"},
-        frozenset({"tracked-state"}),
+        frozenset({"tracked-state"}) | REFUSED,
         arrange=track_state,
     ),
     Attack(
