@@ -36,7 +36,9 @@ BOUNDARY: dict[str, str] = {
     "admit.policy.compile": "writes the module of shipped policies, at a developer's wish",
     "admit.policy.files": "reads policies and tables of cases",
     "admit.repository.git": "asks git",
+    "admit.repository.process": "runs git",
     "admit.starter.look": "looks at a repository for `admit init`",
+    "admit.trust.channel": "receives what a run records, over a socket",
     "admit.trust.signedfiles": "reads and writes keys and envelopes",
 }
 """Single modules of the other rooms, and what each touches. A line that is no longer needed fails."""

@@ -1,5 +1,21 @@
-"""What git says of the repository: where it is, which commit, which tree, what is not committed."""
+"""What git says of the repository: where it is, which commit, what a patch changes, what is not committed."""
 
 from admit.repository.git import Checkout, distance, edited, look, resolve, toplevel, tracked
+from admit.repository.patch import Change, blob, blobs, changes, merge_base, names, trailers
 
-__all__ = ["Checkout", "distance", "edited", "look", "resolve", "toplevel", "tracked"]
+__all__ = [
+    "Change",
+    "Checkout",
+    "blob",
+    "blobs",
+    "changes",
+    "distance",
+    "edited",
+    "look",
+    "merge_base",
+    "names",
+    "resolve",
+    "toplevel",
+    "tracked",
+    "trailers",
+]

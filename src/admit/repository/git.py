@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 from admit.errors import InputError
+from admit.repository.process import DEEPEN, ask, is_shallow
 
 
 class Checkout(NamedTuple):
@@ -33,21 +32,8 @@ def _git(root: Path, *words: str) -> str | None:
     Raises:
         InputError: git is not installed.
     """
-    # variables that point git at another repository would make this one answer for it
-    env = {key: value for key, value in os.environ.items() if key not in _ELSEWHERE}
-    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *words]
-    try:
-        done = subprocess.run(  # noqa: S603 - a fixed program, no shell
-            command, cwd=root, env=env, capture_output=True, check=False, stdin=subprocess.DEVNULL
-        )
-    except FileNotFoundError as error:
-        raise InputError("git", "not found on PATH", do="install git; admit reads commits through it") from error
-    return done.stdout.decode("utf-8", "surrogateescape") if done.returncode == 0 else None
-
-
-_ELSEWHERE = frozenset(
-    {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"}
-)
+    answer = ask(root, *words)
+    return answer.text() if answer.exit_code == 0 else None
 
 
 def toplevel(start: Path) -> Path | None:
@@ -122,11 +108,13 @@ def resolve(root: Path, ref: str) -> str:
     """Return the full id of the commit that `ref` names.
 
     Raises:
-        InputError: there is no such commit.
+        InputError: there is no such commit; in a shallow clone it may only not have been fetched.
     """
     out = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     if not out:
-        raise InputError(ref, "no such commit in this repository", do="fetch it, or name another")
+        cut = is_shallow(root)
+        do = DEEPEN if cut else "fetch it, or name another"
+        raise InputError(ref, "no such commit in this repository", do=do)
     return out.strip()
 
 

@@ -1,0 +1,113 @@
+"""Run git as a child process, with what could change its answer off (boundary: processes)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from admit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+_FIXED: Final = (
+    ("core.fsmonitor", "false"),  # a program of somebody's choice says which files changed
+    ("core.hooksPath", "/dev/null"),  # a hook runs code and may refuse
+    ("core.quotePath", "false"),
+    ("core.splitIndex", "false"),
+    ("core.trustctime", "true"),  # a file with its old size and time put back is still a changed file
+    ("core.checkStat", "default"),
+    ("core.commentChar", "#"),  # decides which line of a message is a trailer
+    ("trailer.separators", ":"),
+    ("i18n.commitEncoding", "UTF-8"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("advice.detachedHead", "false"),
+)
+"""Settings whose other values, in somebody's own configuration, would give another answer."""
+
+_KEPT: Final = (
+    "GIT_CONFIG_",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "GIT_EXEC_PATH",
+    "GIT_SSL_",
+)
+"""Variables of git that stay: which folders are safe, where its programs are. Others point it elsewhere."""
+
+_SET: Final = {
+    "GIT_NO_REPLACE_OBJECTS": "1",  # a replacement shows another commit under the same id
+    "GIT_GRAFT_FILE": os.devnull,  # a graft gives a commit other parents
+    "GIT_LITERAL_PATHSPECS": "1",  # a name with `*` or `:` is a name
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+
+DEEPEN: Final = "this clone is shallow: fetch the whole history (in CI: fetch-depth: 0)"
+
+
+class Answer(NamedTuple):
+    """What git printed and how it ended."""
+
+    exit_code: int
+    out: bytes
+    err: str
+
+    def text(self) -> str:
+        """Return what was printed as text; a byte of a name that is not UTF-8 becomes a lone surrogate."""
+        return text_of(self.out)
+
+
+def text_of(raw: bytes) -> str:
+    """Return a name as git stores it as text, reversibly."""
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def bytes_of(text: str) -> bytes:
+    """Return the bytes that a name came from."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def ask(root: Path, *words: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> Answer:
+    """Run git in `root` and return its answer, whatever it is.
+
+    Raises:
+        InputError: git is not installed, or `root` is no folder.
+    """
+    env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key.startswith(_KEPT)}
+    settings = [word for key, value in _FIXED for word in ("-c", f"{key}={value}")]
+    try:
+        done = subprocess.run(  # noqa: S603 - a fixed program, no shell
+            ["git", *settings, *words],
+            cwd=root,
+            env={**env, **_SET, **(variables or {})},
+            capture_output=True,
+            check=False,
+            input=stdin,
+        )
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if not os.path.isdir(root):
+            raise InputError(str(root), "no such folder", do="name the root of a repository") from error
+        raise InputError("git", "not found on PATH", do="install git; admit reads commits through it") from error
+    return Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip())
+
+
+def demand(root: Path, *words: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
+    """Run git in `root` and return what it printed.
+
+    Raises:
+        InputError: git failed; the error says with which words of its own.
+    """
+    answer = ask(root, *words, stdin=stdin, variables=variables)
+    if answer.exit_code != 0:
+        said = answer.err or f"exit code {answer.exit_code}"
+        raise InputError(f"git {words[0]}", said, do="see what it says of this repository; nothing was decided")
+    return answer.out
+
+
+def is_shallow(root: Path) -> bool:
+    """Say whether the history was cut off when the repository was fetched."""
+    return ask(root, "rev-parse", "--is-shallow-repository").out.strip() == b"true"
