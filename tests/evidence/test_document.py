@@ -54,7 +54,6 @@ def test_a_plain_pass_is_a_code_and_nothing_more(fold: Fold, document: Build, pa
     [
         pytest.param({"seed": 3}, id="seed"),
         pytest.param({"fixture_manifest": "sha256:0"}, id="manifest"),
-        pytest.param({"examples": r.Examples(100, 90, 100)}, id="examples"),
         pytest.param({"reproduce": "x"}, id="reproduce"),
     ],
 )
@@ -64,6 +63,15 @@ def test_a_pass_that_says_under_what_it_ran_is_still_plain(
     found = fold(document([passed("a", **more)]))
     assert found.codes == {"a": r.CLEAN_CODE}
     assert found.details == {}
+
+
+def test_how_many_inputs_a_property_saw_is_kept_for_a_comparison_with_the_base(
+    fold: Fold, document: Build, passed: Make
+) -> None:
+    seen = r.Examples(100, 90, 100)
+    found = fold(document([passed("a", examples=seen)]))
+    assert found.codes == {"a": r.CLEAN_CODE}
+    assert found.details["a"].examples == seen
 
 
 @pytest.mark.parametrize(

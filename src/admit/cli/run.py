@@ -6,6 +6,7 @@ import argparse
 import os
 import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from admit.cli.attempts import check_folder, documents_in, foreign, one_run_at_a_time, shard_of, started
@@ -15,7 +16,6 @@ from admit.errors import EvidenceError, InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from admit.core.context import RunContext
     from admit.launch import Exit, Mark
@@ -33,11 +33,40 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--attempt", type=int, metavar="N", help="which attempt at this commit it is (default: the next)"
     )
+    parser.add_argument(
+        "--no-base", action="store_true", help="judge with the patch's own tests, also where CI names a base"
+    )
+    parser.add_argument(
+        "--approval", type=Path, action="append", metavar="FILE", help="a reviewer's signed approval (may be repeated)"
+    )
     add_patch(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run, seal what the run left if it ended by itself, decide on it, exit with the disposition."""
+    check_run(args)
+    if (base := _base(args)) is not None:
+        from admit.cli.trial import run_on_base
+
+        return run_on_base(args, base)
+    return _run_here(args)
+
+
+def _base(args: argparse.Namespace) -> str | None:
+    """Return the base to judge with: as named, else as CI says; none where nobody names one."""
+    if args.no_base:
+        if args.base is not None:
+            raise UsageError("--no-base", f"--base {args.base} beside it", allowed="one of the two")
+        return None
+    if args.base is not None:
+        return str(args.base)
+    from admit.wiring.base import found_base
+
+    return found_base(os.environ)
+
+
+def _run_here(args: argparse.Namespace) -> int:
+    """Run in the working tree, judged by the patch's own tests and files, and say so (contract 2.3)."""
     from admit.wiring import Asked, clock, moved_since, workspace
 
     space = workspace()
@@ -52,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     with one_run_at_a_time(folder):
         context = started(folder, context, attempt=args.attempt, patch_id=args.patch)
         before = documents_in(folder)
-        note = execute(space, _command(args, space), folder, context=context, timeout_s=args.timeout)
+        note = execute(space, command_of(args, space), folder, context=context, timeout_s=args.timeout)
         found = moved_since(space, context)
         if strange := foreign(folder, before, context.run_id):
             found["mixed-evidence"] = strange
@@ -92,20 +121,30 @@ def execute(
     return seal(folder, ended, context)
 
 
-def _command(args: argparse.Namespace, space: Workspace) -> tuple[str, ...]:
+def command_of(args: argparse.Namespace, space: Workspace) -> tuple[str, ...]:
+    """Return the test command: as given, else as configured."""
     words = args.command[1:] if args.command[:1] == ["--"] else args.command
     return tuple(words) or space.settings.words("run.command")
+
+
+def check_run(args: argparse.Namespace) -> None:
+    """Refuse options that say nothing that can be done.
+
+    Raises:
+        UsageError: one does.
+    """
+    check_asked(args)
+    shard_of(args.shard)
+    if args.attempt is not None and not 1 <= args.attempt <= 1_000_000:
+        raise UsageError("--attempt", str(args.attempt)[:40], allowed="1 to 1000000")
+    if args.timeout is not None and not 0 < args.timeout <= 10**9:
+        raise UsageError("--timeout", str(args.timeout), allowed="seconds, more than 0")
 
 
 def _context(space: Workspace, args: argparse.Namespace) -> RunContext:
     from admit.wiring import run_context
 
-    check_asked(args)
     shard, shards = shard_of(args.shard)
-    if args.attempt is not None and not 1 <= args.attempt <= 1_000_000:
-        raise UsageError("--attempt", str(args.attempt)[:40], allowed="1 to 1000000")
-    if args.timeout is not None and not 0 < args.timeout <= 10**9:
-        raise UsageError("--timeout", str(args.timeout), allowed="seconds, more than 0")
     context = run_context(space.root, patch_id=args.patch, base=args.base, launched=True, progress=bar())
     return context._replace(shard=shard, shards=shards, lane=args.lane or context.lane)
 

@@ -145,7 +145,8 @@ def _roomy() -> dict[str, int]:
 
 def has_more_to_say(record: NodeRecord) -> bool:
     """Return whether a record says more than that its node passed, under a matching lock and no freeze."""
-    return code_of(record) & STATE_MASK != PASS or bool(record.why or record.message or record.counterexample)
+    said = bool(record.why or record.message or record.counterexample or record.examples is not None)
+    return said or code_of(record) & STATE_MASK != PASS
 
 
 def _never_ran(node: str) -> NodeRecord:

@@ -114,7 +114,7 @@ def _is_plain(one: WrittenNode) -> bool:
         and one.fixture_lock == "match"
         and one.flake_status == "stable"
         and one.attempts == 1
-        and (one.examples is None or one.examples.valid > 0)
+        and one.examples is None
         and one.instrument == "intact"
         and one.provenance == "established"
         and not (one.flaky or one.why or one.message or one.counterexample or one.freeze_expires)
@@ -164,7 +164,6 @@ def _plain_kind(gate: str) -> Any:
         "check": Literal["pass"],
         "fixture_lock": Literal["match"],
         "flake_status": Literal["stable"],
-        "examples": _seen_kind(valid=1) | None,  # a property that saw no valid input held for nothing
     }
     fields = [
         (name, of_a_pass.get(name, kind), *default)
@@ -175,7 +174,7 @@ def _plain_kind(gate: str) -> Any:
 
 
 _MORE_THAN_A_PASS: Final = frozenset(
-    {"freeze_expires", "why", "message", "counterexample", "attempts", "flaky", "instrument", "provenance"}
+    {"freeze_expires", "why", "message", "counterexample", "attempts", "flaky", "examples", "instrument", "provenance"}
 )
 
 

@@ -80,10 +80,25 @@ class Planting:
 
 
 class Quiet:
-    """Keep planted failures out of a run's failures on the terminal, and say what they are."""
+    """Keep planted failures out of a run's failures, on the terminal and in its exit code, and say what they are.
+
+    So the exit code stays what the project's own tests and plugins make it: a missed threshold of coverage shows.
+    """
 
     def __init__(self, trial: Trial) -> None:
         self._word = trial.canary
+        self._session: pytest.Session | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Remember whose failures are counted."""
+        self._session = session
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Take back that pytest counted a canary's failure."""
+        if report.failed and self._session is not None and canaries.is_planted(self._word, report.nodeid):
+            self._session.testsfailed -= 1
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
@@ -93,9 +108,9 @@ class Quiet:
         return None
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Say why the exit code is 1."""
+        """Say what they are."""
         if terminalreporter.stats.get("planted"):
-            terminalreporter.write_line("admit planted tests of its own, most of which must fail: so pytest exits 1")
+            terminalreporter.write_line("admit planted tests of its own, most of which must fail; they are not counted")
 
 
 def _file_name(config: pytest.Config, stem: str) -> str:

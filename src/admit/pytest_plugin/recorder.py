@@ -222,7 +222,7 @@ class Recorder:
     def _is_done(self, report: Any, execution: Execution, note: dict[str, Any]) -> bool:
         """Fold one report into its node's execution and return whether it was the last."""
         when, is_superseded = report.when, report.outcome == "rerun"
-        self._bad |= report.outcome == "failed"
+        self._bad |= report.outcome == "failed" and not self._is_planted(report.nodeid)
         if "attempts" in note:
             hidden = note["hidden"]
             execution.hidden(None if hidden is None else Reading(*hidden), note["attempts"])
@@ -232,6 +232,14 @@ class Recorder:
             return "context" not in report.__dict__ and execution.passed(when)
         is_done = execution.read(when, Reading(*note["reading"]), is_superseded=is_superseded)
         return is_done or (when not in PHASES and not is_superseded)
+
+    def _is_planted(self, nodeid: str) -> bool:
+        trial = self._context.trial
+        if trial is None or not trial.canary:
+            return False
+        from admit.trust.canaries import is_planted
+
+        return is_planted(trial.canary, nodeid)
 
     def _emit(self, documents: Documents, nodeid: str, execution: Execution) -> None:
         self.running.pop(nodeid, None)

@@ -121,7 +121,7 @@ def _outside(space: Workspace, asked: Asked, router: Policy, documents: tuple[Do
     found = {}
     if asked.control is None and (edited := _edited_control_files(space)):
         found["uncommitted-changes"] = f"control files with uncommitted changes: {', '.join(edited)}"
-    if state := tracked(space.root, ".admit"):
+    if asked.control is None and (state := tracked(space.root, ".admit")):
         found["tracked-state"] = f"the commit holds {', '.join(state[:3])}"
     if loose := _loose_drift(asked, documents):
         found["instrument-moved"] = loose
@@ -156,6 +156,18 @@ def moved_since(space: Workspace, context: RunContext) -> dict[str, str]:
     if (lock, locked) != (context.lock, context.locked):
         found["instrument-moved"] = "pinned files changed while the tests ran"
     return found
+
+
+def moved_in(bench: Workspace, context: RunContext) -> dict[str, str]:
+    """Return what tests changed in the worktree in which they ran: it is hashed again, and compared by git (T7, L2)."""
+    from admit.lock.report import locked_nodes
+    from admit.wiring.instrument import check_lock
+
+    if changed := edited(bench.root):
+        return {"instrument-moved": f"files changed while the tests ran: {', '.join(changed[:3])}"}
+    if locked_nodes(check_lock(bench)) != (context.lock, context.locked):
+        return {"instrument-moved": "pinned files changed while the tests ran"}
+    return {}
 
 
 def _edited_control_files(space: Workspace) -> tuple[str, ...]:

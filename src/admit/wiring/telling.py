@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from admit.core.context import Scalar
+    from admit.core.context import LockedNodes, Scalar
+    from admit.core.signals import LockState
+    from admit.lock.report import LockReport
     from admit.wiring.space import Workspace
 
     Progress = Callable[[int, int, int], None]
@@ -39,20 +41,17 @@ def run_context(
         root: a folder inside the repository.
         patch_id: the patch's id; the branch's name or the commit by default.
         base: the commit that the patch is to be merged into, if one is named.
-        launched: whether a parent process watches the run.
+        launched: whether a parent watches the run.
         progress: called with how far hashing is.
-        bench: the worktree in which the base's instrument judges; what is told of files is told of those there.
+        bench: the worktree in which the base's instrument judges: files are read there.
 
     Raises:
         InputError: git or a control file cannot be read.
     """
-    from admit.lock.report import locked_nodes
-
-    space = workspace(root) if bench is None else bench
-    checkout, now = look(root if bench is not None else space.root), clock()
-    report, pinned = check_lock(space, progress=progress), pinned_instrument(space)
-    lock, locked = locked_nodes(report)
-    frozen, register = _freezes(space, now)
+    space = bench or workspace(root)
+    checkout, now = look(root if bench else space.root), clock()
+    report, lock, locked = _locked(space, progress)
+    pinned, (frozen, register) = pinned_instrument(space), _freezes(space, now)
     return RunContext(
         patch_id=patch_id or checkout.branch or (checkout.head or "working-tree")[:12],
         head=checkout.head,
@@ -69,13 +68,20 @@ def run_context(
         lock=lock,
         locked=locked,
         fixture_manifest=report.manifest,
-        seed=0 if pinned.seed is None else pinned.seed,
+        seed=pinned.seed or 0,
         profile=cast("Mapping[str, Scalar | tuple[str, ...]]", pinned.profile()),
         frozen=frozen,
         register=register,
         launched=launched,
         lock_differences=tuple(f"lock: {one.text}" for one in report.differences[:5]),
     )
+
+
+def _locked(space: Workspace, progress: Progress | None) -> tuple[LockReport, LockState, tuple[LockedNodes, ...]]:
+    from admit.lock.report import locked_nodes
+
+    report = check_lock(space, progress=progress)
+    return report, *locked_nodes(report)
 
 
 def _freezes(space: Workspace, now: datetime) -> tuple[dict[str, str], tuple[NodeRecord, ...]]:

@@ -1,0 +1,100 @@
+"""Play one part of a run on a base: a child process whose records come over a channel (contract T4, T7)."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from admit.core.fold import contradictions, fold
+from admit.core.signals import FREEZE_GATE
+from admit.wiring import limits_of, read_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from admit.core.context import RunContext, Trial
+    from admit.core.fold import Folded
+    from admit.launch import Exit
+    from admit.wiring import Workspace
+
+GATES = ("property_check", "fixture_check", FREEZE_GATE)
+
+
+class Bench(NamedTuple):
+    """Where parts are played: the worktree, the command and its environment, and a folder that no test is told of."""
+
+    space: Workspace
+    command: tuple[str, ...]
+    environ: Mapping[str, str]
+    private: Path
+    timeout_s: float
+
+
+class Played(NamedTuple):
+    """What a part left: each gate's documents folded, how its process ended, what a person should know of that.
+
+    `problems` says what was not as a run's own recorder does it; where it is not empty, the instrument is compromised.
+    """
+
+    folded: Mapping[str, Folded]
+    ended: Exit
+    note: str
+    problems: tuple[str, ...]
+
+
+def play(bench: Bench, context: RunContext, trial: Trial) -> Played:
+    """Run the command as one part of a run on a base and return what came over the channel.
+
+    Raises:
+        LaunchError: it cannot be started, or no channel can be made.
+        KeyboardInterrupt: a person stopped it.
+    """
+    from admit.cli.run import seal
+    from admit.evidence.adopt import adopter, has_finished
+    from admit.evidence.context import CONTEXT_FILE, write_context
+    from admit.launch import run_child
+    from admit.trust.channel import Channel, Terms
+
+    told, heard = bench.private / f"{trial.part}-told", bench.private / f"{trial.part}-heard"
+    told.mkdir(mode=0o700)
+    context = context._replace(run_id=f"{context.run_id}-{trial.part}")
+    limits = limits_of(bench.space)
+    unsaid = context._replace(
+        nonce=_WITHHELD, trial=trial
+    )  # the run is not told the nonce that its documents will have
+    terms = Terms(GATES, adopter(unsaid, nonce=context.nonce, limits=limits), has_finished, limits.document_bytes)
+    with Channel(heard, context.run_id, terms) as channel:
+        unsaid = unsaid._replace(trial=trial._replace(channel=channel.path))
+        write_context(told / CONTEXT_FILE, unsaid)
+        _say(trial)
+        ended = run_child(bench.command, cwd=bench.space.root, env=_environment(bench, told), timeout_s=bench.timeout_s)
+        channel.finish()
+    if ended.interrupted:
+        raise KeyboardInterrupt
+    note = seal(heard, ended, context)
+    documents, unread = read_folder(bench.space, heard)
+    against = contradictions(documents)
+    folded = {gate: fold(gate, [one for one in documents if one.opening.gate == gate], against) for gate in GATES}
+    return Played(folded, ended, note, (*channel.problems, *unread))
+
+
+_WITHHELD = "withheld"
+
+
+_SAID = {
+    "inventory": "collecting the base's tests",
+    "judged": "running the base's tests on the patch's code",
+    "proposals": "running the tests that the patch brings or edits",
+    "base": "running on the base what failed on the patch",
+}
+
+
+def _say(trial: Trial) -> None:
+    sys.stderr.write(f"admit: {_SAID[trial.part]}\n")
+    sys.stderr.flush()
+
+
+def _environment(bench: Bench, told: Path) -> Mapping[str, str]:
+    asked = f"--admit={told}"
+    return {**bench.environ, "PYTEST_ADDOPTS": f"{bench.environ.get('PYTEST_ADDOPTS', '')} {asked}".strip()}

@@ -1,0 +1,167 @@
+"""What counts as instrument: the files that a patch must not measure itself with, by path (contract T3, T7)."""
+
+from __future__ import annotations
+
+import sys
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from admit.repository import Change
+
+Measure: TypeAlias = Literal["control", "runner", "test", "cache", "product"]
+"""What a file is to the measurement: under review, how tests run, a test or what it reads, a cache, or the measured.
+
+A cache that a patch checks in is kept from the run, and said aloud: it waits for nobody.
+"""
+
+RUNNER_NAMES: Final[dict[str, str]] = {
+    "conftest.py": "pytest runs it before any test",
+    "pytest.ini": "pytest's configuration; a new one wins over all others",
+    ".pytest.ini": "the same",
+    "pytest.toml": "the same",
+    ".pytest.toml": "the same",
+    "tox.ini": "pytest's configuration, and how tox runs it",
+    "setup.cfg": "pytest's configuration, and entry points",
+    "pyproject.toml": "pytest's configuration, plugins, entry points",
+    "noxfile.py": "how nox runs the tests",
+    "tasks.py": "how invoke runs them",
+    "Makefile": "how make runs them; it can swallow an exit code",
+    "makefile": "the same",
+    "GNUmakefile": "the same",
+    "justfile": "how just runs them",
+    ".coveragerc": "what is traced while tests run",
+    "sitecustomize.py": "Python imports it at every start",
+    "usercustomize.py": "the same",
+    ".env": "variables that change a run",
+    ".gitattributes": "what a checkout makes of files",
+    ".gitmodules": "where other repositories' files come from",
+    ".pre-commit-config.yaml": "what runs before a commit",
+    ".gitlab-ci.yml": "how the gates are run",
+    "uv.lock": "which versions run the tests",
+    "poetry.lock": "the same",
+    "pdm.lock": "the same",
+    "Pipfile": "the same",
+    "Pipfile.lock": "the same",
+}
+"""Files that say how tests are run, wherever they stand."""
+
+RUNNER_PATTERNS: Final[dict[str, str]] = {
+    "*.pth": "Python runs it at every start, from where packages lie",
+    "*.egg-link": "where a package is taken from",
+    "requirements*.txt": "which versions run the tests",
+    "constraints*.txt": "the same",
+}
+"""The same by pattern of the name."""
+
+RUNNER_FOLDERS: Final[dict[str, str]] = {
+    ".github": "how the gates are run",
+    ".venv": "an environment is not part of a patch",
+}
+"""Folders of which nothing is the product."""
+
+CACHES: Final[dict[str, str]] = {
+    "__pycache__": "what runs in place of sources",
+    ".pytest_cache": "what a last run failed, which selects tests",
+    ".hypothesis": "examples of earlier runs",
+    ".mypy_cache": "what a type checker found before",
+    ".ruff_cache": "what a linter found before",
+}
+"""Folders that tools fill, each with what is in it."""
+
+RUNNER_FOLDER_SUFFIXES: Final = (".dist-info", ".egg-info")
+"""What Python finds entry points in: pytest loads a plugin that is named there."""
+
+SHADOWED: Final[frozenset[str]] = frozenset(sys.stdlib_module_names) | {
+    "_hypothesis_ftz_detector",
+    "_hypothesis_globals",
+    "_hypothesis_pytestplugin",
+    "_pytest",
+    "admit",
+    "attr",
+    "attrs",
+    "coverage",
+    "execnet",
+    "hypothesis",
+    "iniconfig",
+    "msgspec",
+    "packaging",
+    "pluggy",
+    "py",
+    "pygments",
+    "pytest",
+    "pytest_asyncio",
+    "pytest_cov",
+    "sortedcontainers",
+    "xdist",
+}
+"""Modules that a new file beside the sources would be imported instead of: the runner's and the standard library's."""
+
+TEST_FOLDERS: Final = ("tests", "__snapshots__")
+"""A file under a folder of this name, at any depth, is a test or what one reads; so is all of a `test` at the top."""
+
+TEST_PATTERNS: Final = ("test_*.py", "*_test.py")
+
+_ROOTS: Final = ("", "src/")
+"""Where `sys.path` begins, mostly."""
+
+_LINK, _SUBMODULE = "120000", "160000"
+
+
+class Rules(NamedTuple):
+    """What a repository adds: its files under review, and further patterns; `prefix` is where its workspace stands."""
+
+    control: frozenset[str]
+    tests: tuple[str, ...] = ()
+    runner: tuple[str, ...] = ()
+    prefix: str = ""
+
+
+def measure_of(change: Change, rules: Rules) -> Measure:
+    """Return what a changed file is to the measurement."""
+    path = change.path
+    if path in rules.control:
+        return "control"
+    if any(folder in CACHES for folder in path.split("/")[:-1]) or path.endswith((".pyc", ".pyo")):
+        return "cache"
+    if _is_runner(path, rules) or _shadows(change, rules):
+        return "runner"
+    if _is_test(path, rules):
+        # another repository's commit, or a link that leads out of what is pinned, is more than an edit of a test
+        return "runner" if _SUBMODULE in {change.old_mode, change.new_mode} else "test"
+    return "product"
+
+
+def _is_runner(path: str, rules: Rules) -> bool:
+    *folders, name = path.split("/")
+    if name in RUNNER_NAMES or any(fnmatchcase(name, pattern) for pattern in RUNNER_PATTERNS):
+        return True
+    if any(folder in RUNNER_FOLDERS or folder.endswith(RUNNER_FOLDER_SUFFIXES) for folder in folders):
+        return True
+    inside = path.removeprefix(rules.prefix)
+    if inside.startswith("requirements/"):
+        return True
+    return any(fnmatchcase(path, pattern) for pattern in rules.runner)
+
+
+def _is_test(path: str, rules: Rules) -> bool:
+    *folders, name = path.split("/")
+    inside = path.removeprefix(rules.prefix)
+    if any(folder in TEST_FOLDERS for folder in folders) or inside.startswith("test/"):
+        return True
+    return any(fnmatchcase(name, pattern) for pattern in TEST_PATTERNS) or any(
+        fnmatchcase(path, pattern) for pattern in rules.tests
+    )
+
+
+def _shadows(change: Change, rules: Rules) -> bool:
+    """Return whether a patch adds what would be imported instead of the runner or the standard library."""
+    if change.old_blob is not None:
+        return False
+    for root in {root for start in _ROOTS for root in (start, rules.prefix + start)}:
+        if change.path.startswith(root):
+            first, slash, _ = change.path.removeprefix(root).partition("/")
+            module = first if slash else first.partition(".")[0]
+            if module in SHADOWED and (slash or first.endswith((".py", ".so", ".pyd"))):
+                return True
+    return False

@@ -1,0 +1,124 @@
+"""The base of a patch: named, or found in what GitHub and GitLab say; what it has of the files under review (T1)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from admit.errors import InputError
+from admit.repository import blob, changes, look, merge_base, resolve, toplevel
+from admit.settings import FILE, read_settings
+from admit.wiring.space import Workspace
+from admit.wiring.trusted import control_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from admit.repository import Change
+
+
+class Based(NamedTuple):
+    """A patch and its base.
+
+    `space` is the checkout with the base's settings; `top` the root of its repository, `prefix` the way from there to
+    the workspace (empty, or ending in a slash). `base` is where the patch left the target branch, `tip` where that is.
+    """
+
+    space: Workspace
+    top: Path
+    prefix: str
+    head: str
+    base: str
+    tip: str
+    changes: tuple[Change, ...]
+
+    def in_top(self, name: str) -> str:
+        """Return a workspace's path as git has it."""
+        return self.prefix + name
+
+
+def based(start: Path, ref: str) -> Based:
+    """Return the commit that is checked out at `start` as a patch on `ref`.
+
+    Raises:
+        InputError: no repository, no such commit, no common ancestor, no `admit.toml` on the base or one that cannot be
+            read.
+    """
+    here = start.resolve()
+    top = toplevel(here)
+    head = None if top is None else look(here).head
+    if top is None or head is None:
+        raise InputError(str(start), "no commit is checked out here", do="run in a git repository with a commit")
+    tip = resolve(top, ref)
+    base = merge_base(top, tip, head)
+    for folder in (here, *here.parents):
+        prefix = "" if folder == top else folder.relative_to(top).as_posix() + "/"
+        raw = blob(top, base, prefix + FILE)
+        if raw is not None:
+            space = Workspace(folder, read_settings(raw, f"{ref}:{prefix}{FILE}"), True)
+            return Based(space, top, prefix, head, base, tip, changes(top, base, head))
+        if folder == top:
+            break
+    raise InputError(
+        f"{ref}:{FILE}",
+        "the base does not have it: nothing there says how to judge",
+        do="merge what `admit init` writes first; without --base the patch is judged by its own rules, and says so",
+    )
+
+
+def base_moved_on(patch: Based) -> str:
+    """Return which files under review are others on the target branch by now, empty where none is.
+
+    A patch that stayed behind would be judged by rules that no longer are.
+    """
+    if patch.tip == patch.base:
+        return ""
+    mine = {patch.in_top(name) for name in control_files(patch.space)}
+    moved = [change.path for change in changes(patch.top, patch.base, patch.tip) if change.path in mine]
+    return f"the base has others by now: {', '.join(moved[:3])}" if moved else ""
+
+
+def control_space(patch: Based, folder: Path) -> Workspace:
+    """Write the base's files under review into a folder and return the workspace that they are read from (T1)."""
+    for name in control_files(patch.space):
+        raw = blob(patch.top, patch.base, patch.in_top(name))
+        if raw is not None:
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(raw)
+    return Workspace(folder, patch.space.settings, True)
+
+
+def found_base(environ: Mapping[str, str]) -> str | None:
+    """Return the base that a GitHub or GitLab job names for the patch at work, None outside of one.
+
+    GitHub: `GITHUB_BASE_REF` in a pull request, the event's `merge_group.base_sha` in a merge queue. GitLab:
+    `CI_MERGE_REQUEST_TARGET_BRANCH_SHA`, else `CI_MERGE_REQUEST_DIFF_BASE_SHA`.
+    """
+    return next((base for base in _said(environ) if base), None)
+
+
+def _said(environ: Mapping[str, str]) -> Iterator[str]:
+    if environ.get("GITHUB_ACTIONS") == "true":
+        event = _event(environ.get("GITHUB_EVENT_PATH", ""))
+        yield _text(event, "merge_group", "base_sha")
+        yield _text(event, "pull_request", "base", "sha")
+        if environ.get("GITHUB_BASE_REF"):
+            yield f"origin/{environ['GITHUB_BASE_REF']}"
+    if environ.get("GITLAB_CI") == "true":
+        yield environ.get("CI_MERGE_REQUEST_TARGET_BRANCH_SHA", "")
+        yield environ.get("CI_MERGE_REQUEST_DIFF_BASE_SHA", "")
+
+
+def _event(path: str) -> Any:
+    try:
+        return json.loads(Path(path).read_bytes()) if path else {}
+    except (OSError, ValueError):
+        return {}
+
+
+def _text(tree: Any, *keys: str) -> str:
+    for key in keys:
+        tree = tree.get(key, {}) if isinstance(tree, dict) else {}
+    return tree if isinstance(tree, str) else ""

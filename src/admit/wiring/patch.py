@@ -1,0 +1,196 @@
+"""What a patch changes, sorted by what it may change, and what a reviewer let stand (contract T1, T3, T7)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from admit.repository import blob, blobs, tracked, trailers
+from admit.wiring.base import base_moved_on
+from admit.wiring.trusted import control_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from admit.policy import Policy
+    from admit.repository import Change
+    from admit.trust.approvals import Approved
+    from admit.trust.assembly import Parts, Review
+    from admit.trust.instrument import Measure, Rules
+    from admit.wiring.base import Based
+
+RENAME = "Admit-Rename"
+"""The trailer of a commit message that declares a rename: `Admit-Rename: OLD => NEW` (contract T2)."""
+
+
+class Sorted(NamedTuple):
+    """A patch's changes: to files under review, to how tests are run, to tests and what they read, caches, the rest."""
+
+    control: tuple[Change, ...]
+    runner: tuple[Change, ...]
+    tests: tuple[Change, ...]
+    caches: tuple[Change, ...]
+    product: tuple[Change, ...]
+
+    def is_instrument(self, change: Change) -> bool:
+        """Return whether the base's form of a file is laid over the patch's code."""
+        return change not in self.product
+
+    def test_files(self, patch: Based) -> tuple[str, ...]:
+        """Return the test files that the patch adds or changes, from the workspace, as far as they can be run."""
+        mine = [change for change in self.tests if change.new_blob is not None and change.path.endswith(".py")]
+        return tuple(change.path.removeprefix(patch.prefix) for change in mine if change.path.startswith(patch.prefix))
+
+
+def rules_of(patch: Based) -> Rules:
+    """Return what counts as instrument in this repository, by the base's settings."""
+    from admit.trust.instrument import Rules
+
+    settings = patch.space.settings
+    return Rules(
+        control=frozenset(patch.in_top(name) for name in control_files(patch.space)),
+        tests=tuple(patch.in_top(pattern) for pattern in settings.words("trust.tests")),
+        runner=tuple(patch.in_top(pattern) for pattern in settings.words("trust.runner")),
+        prefix=patch.prefix,
+    )
+
+
+def sorted_changes(patch: Based) -> Sorted:
+    """Return a patch's changes by what they are to the measurement (contract T3)."""
+    from admit.trust.instrument import measure_of
+
+    rules = rules_of(patch)
+    own = f"{patch.prefix}.admit/"
+    by: dict[str, list[Change]] = {"control": [], "runner": [], "test": [], "cache": [], "product": []}
+    for change in patch.changes:
+        if not change.path.startswith(own):  # admit's own folder: nothing that a commit holds there is read
+            by[_measure(patch, change, measure_of(change, rules))].append(change)
+    return Sorted(*(tuple(by[kind]) for kind in ("control", "runner", "test", "cache", "product")))
+
+
+def review_of(patch: Based, changed: Sorted, parts: Parts, approved: Approved) -> Review:
+    """Return what the patch did to the base's tests, and what a reviewer let stand (contract T2, T7)."""
+    from admit.trust.assembly import Review
+    from admit.trust.edits import edited_nodes, lost_nodes
+
+    by_file = _nodes_by_file(parts.inventory)
+    touched = [change for change in changed.tests if change.old_blob is not None]
+    contents = blobs(patch.top, {key for change in touched for key in (change.old_blob, change.new_blob) if key})
+    edited: set[str] = set()
+    mine: set[str] = set()
+    for change in touched:
+        nodes = _nodes_of(change, patch, by_file)
+        mine |= nodes
+        old, new = (contents.get(key) if key else None for key in (change.old_blob, change.new_blob))
+        edited |= edited_nodes(change.path, old, new, nodes)
+    there = {node for records in parts.proposals.values() for node in records}
+    renames = dict(declared_renames(patch))
+    lost = lost_nodes(mine, there, renames)
+    let_stand = {
+        node
+        for change in touched
+        for node in _nodes_of(change, patch, by_file)
+        if approved.allows(change) or approved.allows_node(node, change)
+    }
+    return Review(frozenset(edited), frozenset(lost), frozenset(let_stand))
+
+
+def _nodes_by_file(nodes: Iterable[str]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for node in nodes:
+        found.setdefault(node.partition("::")[0], set()).add(node)
+    return found
+
+
+def _nodes_of(change: Change, patch: Based, by_file: Mapping[str, set[str]]) -> set[str]:
+    # a node id starts at pytest's root, which is the workspace or a folder above it
+    return by_file.get(change.path, set()) | by_file.get(change.path.removeprefix(patch.prefix), set())
+
+
+def declared_renames(patch: Based) -> list[tuple[str, str]]:
+    """Return the renames that the patch's commit messages declare: `Admit-Rename: OLD => NEW`."""
+    said = [value.partition("=>") for value in trailers(patch.top, patch.base, patch.head, RENAME)]
+    return [(old.strip(), new.strip()) for old, arrow, new in said if arrow and old.strip() and new.strip()]
+
+
+def inadmissible(patch: Based, changed: Sorted, approved: Approved, policy: Policy) -> dict[str, str]:
+    """Return what waits for a reviewer, or for the patch to be brought up to date (contract T1, T3, L5)."""
+    found: dict[str, str] = {}
+    if moved := base_moved_on(patch):
+        found["base-moved"] = moved
+    control = [change for change in changed.control if not approved.allows(change)]
+    pinned = [change for change in _pinned(patch, changed) if not approved.allows(change)]
+    if control:
+        found["control-files-touched"] = _named(control)
+    if pinned:
+        found["fixture_repinned"] = _named(pinned)
+    runner = [change for change in changed.runner if not approved.allows(change)]
+    if runner and policy.trust.instrument_edits == "hold":
+        found["instrument-edited"] = _named(runner)
+    return found
+
+
+def _pinned(patch: Based, changed: Sorted) -> list[Change]:
+    """Return the changes of files that the base's manifest pins, which is a repin with or without its change (L5)."""
+    from admit.lock.manifest import read_manifest
+
+    name = patch.space.settings.text("lock.manifest")
+    raw = blob(patch.top, patch.base, patch.in_top(name))
+    if raw is None:
+        return []
+    pinned = {patch.prefix + os.fsdecode(path) for path in read_manifest(raw, name)}
+    return [change for change in patch.changes if change.path in pinned and change not in changed.control]
+
+
+def _named(changes: list[Change]) -> str:
+    names = ", ".join(change.path for change in changes[:3])
+    return names + (f" and {len(changes) - 3} more" if len(changes) > 3 else "")
+
+
+def approvals_of(patch: Based, policy: Policy, now: datetime, given: Iterable[Path] = ()) -> Approved:
+    """Return the approvals that count: of the policy's approvers, from files that the patch does not bring (T1).
+
+    Args:
+        patch: the patch; what its commit or the index tracks approves nothing.
+        policy: names the approvers.
+        now: the deciding host's clock.
+        given: further files, named on the command line.
+    """
+    from admit.trust.approvals import ApprovalFile, Approved, covering
+    from admit.trust.signedfiles import read_small
+
+    folder = patch.space.path("trust.approvals")
+    files = [*sorted(folder.glob("*.json")), *given] if folder.is_dir() else list(given)
+    if not files or not policy.trust.approvers:
+        return Approved()
+    read = [
+        ApprovalFile(os.fspath(path), raw, _is_tracked(patch, path))
+        for path in files
+        if (raw := read_small(os.fspath(path)))
+    ]
+    return covering(read, policy.trust.approvers, now=now)
+
+
+def _is_tracked(patch: Based, path: Path) -> bool:
+    """Return whether the commit or the index brings a file along, or the link that leads to it."""
+    top = patch.top.resolve()
+    for place in (path.parent.resolve() / path.name, path.resolve()):
+        if place.is_relative_to(top) and tracked(top, place.relative_to(top).as_posix()):
+            return True
+    return False
+
+
+def _measure(patch: Based, change: Change, measure: Measure) -> Measure:
+    """Return `product` for an edit of a configuration file that changes nothing about how tests are run."""
+    from admit.trust.measuring import same_measure
+
+    if measure != "runner" or change.old_blob is None or change.new_blob is None or change.old_mode != change.new_mode:
+        return measure
+    texts = blobs(patch.top, [change.old_blob, change.new_blob]) if change.path.endswith(_SHARED) else {}
+    is_same = bool(texts) and same_measure(change.path, texts[change.old_blob], texts[change.new_blob])
+    return "product" if is_same else measure
+
+
+_SHARED = ("pyproject.toml", "setup.cfg", "tox.ini")
