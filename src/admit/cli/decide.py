@@ -20,6 +20,9 @@ def configure(parser: ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("folder", nargs="?", type=Path, metavar="EVIDENCE_DIR", help="default: as configured")
     parser.add_argument("--head", help="the commit to judge (default: HEAD)")
+    parser.add_argument(
+        "--approval", type=Path, action="append", metavar="FILE", help="a reviewer's signed approval (may be repeated)"
+    )
     parser.add_argument("--now", help="the instant to decide at, for a replay (RFC 3339)")
     add_patch(parser)
 
@@ -39,6 +42,8 @@ def run(args: Namespace) -> int:
     from admit.wiring import Asked, instant, workspace
 
     check_asked(args)
+    if args.base is not None:
+        return _on_base(args)
     space = workspace()
     folder = args.folder or space.path("evidence.folder")
     asked = Asked(
@@ -51,6 +56,34 @@ def run(args: Namespace) -> int:
         policy=args.policy,
     )
     return answer(space, asked, args)
+
+
+def _on_base(args: Namespace) -> int:
+    """Decide by the files under review as the base has them, not as the patch does (contract T1)."""
+    from tempfile import TemporaryDirectory
+
+    from admit.wiring import Asked, instant, policy_of
+    from admit.wiring.base import based, control_space
+    from admit.wiring.patch import approvals_of, inadmissible, sorted_changes
+
+    patch = based(Path.cwd(), args.base, head=args.head)
+    folder, now = args.folder or patch.space.path("evidence.folder"), instant(args.now)
+    with TemporaryDirectory(prefix="admit-control-") as place:
+        control = control_space(patch, Path(place))
+        policy = policy_of(control, "policy.router", args.policy)
+        approved = approvals_of(patch, policy, now, args.approval or ())
+        asked = Asked(
+            folder=folder,
+            now=now,
+            patch_id=args.patch,
+            head=patch.head,
+            base=args.base,
+            policy=args.policy,
+            notes=(*(() if folder.is_dir() else (f"{folder} is no folder: there is no evidence",)), *approved.problems),
+            inadmissible=inadmissible(patch, sorted_changes(patch), approved, policy),
+            control=control,
+        )
+        return answer(patch.space, asked, args)
 
 
 def answer(space: Workspace, asked: Asked, args: Namespace) -> int:

@@ -150,21 +150,22 @@ def _context(space: Workspace, args: argparse.Namespace) -> RunContext:
 
 
 def _environment(folder: Path) -> Mapping[str, str]:
-    """Return the run's environment: the plugin is asked for by a variable, so that make, tox and scripts pass it on.
-
-    Where admit runs from a virtual environment that nobody activated, that environment's programs come first: the
-    plugin is beside this Python's pytest.
-    """
+    """Return the run's environment: the plugin is asked for by a variable, so that make, tox and scripts pass it on."""
     asked = f"--admit={shlex.quote(os.fspath(folder.resolve()))}"
     # the order of sets and dicts of text is part of what tests measure: one seed for every run, unless somebody chose
-    env = {
-        "PYTHONHASHSEED": "0",
-        **os.environ,
-        "PYTEST_ADDOPTS": f"{os.environ.get('PYTEST_ADDOPTS', '')} {asked}".strip(),
-    }
-    if sys.prefix != sys.base_prefix:
-        env["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
-    return env
+    addopts = f"{os.environ.get('PYTEST_ADDOPTS', '')} {asked}".strip()
+    return with_own_programs({"PYTHONHASHSEED": "0", **os.environ, "PYTEST_ADDOPTS": addopts})
+
+
+def with_own_programs(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which the programs of this Python's virtual environment come first.
+
+    Where nobody activated it, that is where the plugin's pytest is.
+    """
+    if sys.prefix == sys.base_prefix:
+        return dict(environ)
+    path = os.pathsep.join([os.path.dirname(sys.executable), environ.get("PATH", os.defpath)])
+    return {**environ, "PATH": path}
 
 
 def seal(folder: Path, ended: Exit, context: RunContext) -> str:

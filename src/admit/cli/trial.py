@@ -12,6 +12,7 @@ from admit.cli.attempts import check_folder, documents_in, foreign, one_run_at_a
 from admit.cli.decide import answer, forget_decision
 from admit.cli.parts import GATES, Bench, Played, play
 from admit.cli.progress import bar
+from admit.cli.run import command_of, with_own_programs
 from admit.core.context import Trial
 from admit.core.records import HARD
 from admit.core.signals import FREEZE_GATE
@@ -67,6 +68,7 @@ class _Run:
         self.notes: list[str] = []
         self.found: dict[str, str] = {}
         self.compromised: list[str] = []
+        self._imported_from: tuple[str, ...] | None = None
         if caches := self.changed.caches:
             self.notes.append(f"caches in the commit are kept from the tests: {caches[0].path} and the like")
 
@@ -76,15 +78,20 @@ class _Run:
         """Play the parts, write the gates' documents, decide on them."""
         from admit.trust.assembly import Parts, assembled, replays, to_run_on_base
         from admit.wiring import clock, moved_in, policy_of
-        from admit.wiring.patch import approvals_of, inadmissible, review_of
+        from admit.wiring.patch import approvals_of, inadmissible, instrument_state, review_of
 
         inventory = self._inventory()
-        bench = self._bench(self.trees.judged(self.patch.base, self.patch.head, self.changed.is_instrument))
+        laid = self.trees.judged(self.patch.base, self.patch.head, self.changed.is_instrument)
+        bench = self._bench(laid)
         context = self._started(bench)
         before, kept = documents_in(self.folder), self._state()
+        seen = instrument_state(self.patch, laid.path)
         judged = self._play("judged", bench, context, canary=self.word)
         self._check_canaries(judged)
         found = moved_in(bench.space, context)
+        if (now := instrument_state(self.patch, laid.path)) != seen:
+            names = sorted(path for path in seen.keys() | now.keys() if seen.get(path) != now.get(path))
+            found["instrument-moved"] = f"written while the tests ran: {', '.join(names[:3])}"
         proposals = self._proposals(context)
         parts = Parts(inventory.nodes, self._records(judged), self._records(proposals), {}, inventory.seen)
         policy = policy_of(bench.space, "policy.router", self.args.policy)
@@ -210,8 +217,6 @@ class _Run:
     # ------------------------------------------------------------ before and after
 
     def _command(self) -> tuple[str, ...]:
-        from admit.cli.run import command_of
-
         return command_of(self.args, self.space)
 
     def _bench(self, tree: Tree, command: tuple[str, ...] | None = None) -> Bench:
@@ -221,12 +226,25 @@ class _Run:
 
         root = tree.path / self.patch.prefix if self.patch.prefix else tree.path
         pycache = Path(tempfile.mkdtemp(prefix="pycache-", dir=self.private))
-        environ, dropped = judged_environment(os.environ, root=self.patch.top, tree=tree.path, pycache=pycache)
+        environ, dropped = judged_environment(
+            with_own_programs(os.environ), root=self.patch.top, tree=tree.path, pycache=pycache, first=self._editables()
+        )
         if dropped:
             self.notes.append(f"not passed on to the tests: {', '.join(dropped)}")
         words = _at_home(command or self._command(), self.space.root, root)
         limit_s = self.args.timeout or self.space.settings.number("run.timeout_s")
         return Bench(Workspace(root, self.space.settings, True), words, environ, self.private, limit_s)
+
+    def _editables(self) -> tuple[str, ...]:
+        if self._imported_from is None:
+            from admit.wiring.editables import editable_folders
+
+            words = _at_home(self._command(), self.space.root, self.space.root)
+            program = words[0] if words and os.path.basename(words[0]).startswith("python") else "python"
+            if "/" in program and not os.path.isabs(program):
+                program = os.fspath(self.space.root / program)
+            self._imported_from = editable_folders(with_own_programs(os.environ), self.patch.top, program=program)
+        return self._imported_from
 
     def _context(self, bench: Bench) -> RunContext:
         from admit.wiring import run_context
@@ -295,6 +313,7 @@ class _Run:
             inadmissible=found,
             locked=context.locked,
             control=bench.space,
+            is_own_run=True,
         )
         return answer(self.space, asked, self.args)
 

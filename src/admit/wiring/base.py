@@ -38,8 +38,8 @@ class Based(NamedTuple):
         return self.prefix + name
 
 
-def based(start: Path, ref: str) -> Based:
-    """Return the commit that is checked out at `start` as a patch on `ref`.
+def based(start: Path, ref: str, *, head: str | None = None) -> Based:
+    """Return a commit, the one that is checked out at `start` by default, as a patch on `ref`.
 
     Raises:
         InputError: no repository, no such commit, no common ancestor, no `admit.toml` on the base or one that cannot be
@@ -47,17 +47,17 @@ def based(start: Path, ref: str) -> Based:
     """
     here = start.resolve()
     top = toplevel(here)
-    head = None if top is None else look(here).head
-    if top is None or head is None:
+    commit = None if top is None else resolve(top, head) if head else look(here).head
+    if top is None or commit is None:
         raise InputError(str(start), "no commit is checked out here", do="run in a git repository with a commit")
     tip = resolve(top, ref)
-    base = merge_base(top, tip, head)
+    base = merge_base(top, tip, commit)
     for folder in (here, *here.parents):
         prefix = "" if folder == top else folder.relative_to(top).as_posix() + "/"
         raw = blob(top, base, prefix + FILE)
         if raw is not None:
             space = Workspace(folder, read_settings(raw, f"{ref}:{prefix}{FILE}"), True)
-            return Based(space, top, prefix, head, base, tip, changes(top, base, head))
+            return Based(space, top, prefix, commit, base, tip, changes(top, base, commit))
         if folder == top:
             break
     raise InputError(

@@ -45,7 +45,8 @@ def recorder(path: Path, now: datetime) -> Callable[[Decision], None]:
 class Asked(NamedTuple):
     """What a command line says of the patch to judge; None where it leaves it to git or to the evidence.
 
-    `control` is where the files under review are read, where that is not the working tree (contract T1).
+    `control` is where the files under review are read, where that is not the working tree (contract T1). `is_own_run`
+    says that the evidence was written just now by this process, so that nothing a commit holds of it is read.
     """
 
     folder: Path
@@ -58,6 +59,7 @@ class Asked(NamedTuple):
     inadmissible: Mapping[str, str] = {}
     locked: tuple[LockedNodes, ...] = ()
     control: Workspace | None = None
+    is_own_run: bool = False
 
 
 def case_of(space: Workspace, asked: Asked) -> Case:
@@ -73,6 +75,7 @@ def case_of(space: Workspace, asked: Asked) -> Case:
     control = asked.control or space
     router = policy_of(control, "policy.router", asked.policy)
     documents, problems = read_folder(space, asked.folder)
+    documents, unsigned = _signed(documents, router)
     frozen, register, notes = register_of(control, documents, asked.now)
     checkout = look(space.root)
     head = resolve(space.root, asked.head) if asked.head and checkout.head else asked.head or checkout.head
@@ -87,8 +90,21 @@ def case_of(space: Workspace, asked: Asked) -> Case:
         sampling=Sampling(asked.now, frozen, declared(control), router.options.flaky),
         register=register,
         inadmissible={**_outside(space, asked, router, documents), **asked.inadmissible},
-        notes=(*asked.notes, *notes),
+        notes=(*asked.notes, *unsigned, *notes),
     )
+
+
+def _signed(documents: tuple[Document, ...], router: Policy) -> tuple[tuple[Document, ...], tuple[str, ...]]:
+    """Return the documents that are signed as the policy asks, and why others count as missing with their gate (T5)."""
+    if not router.trust.evidence:
+        return documents, ()
+    from admit.trust.signatures import unsigned
+    from admit.trust.signedfiles import envelopes_of
+
+    found = unsigned(documents, envelopes_of(one.source for one in documents), dict(router.trust.evidence))
+    missing = {one.opening.gate for one in documents if one.source in found}
+    kept = tuple(one for one in documents if one.opening.gate not in missing)
+    return kept, tuple(f"the gate is missing: {why}" for why in found.values())
 
 
 def read_folder(space: Workspace, folder: Path) -> tuple[tuple[Document, ...], tuple[str, ...]]:
@@ -121,7 +137,7 @@ def _outside(space: Workspace, asked: Asked, router: Policy, documents: tuple[Do
     found = {}
     if asked.control is None and (edited := _edited_control_files(space)):
         found["uncommitted-changes"] = f"control files with uncommitted changes: {', '.join(edited)}"
-    if asked.control is None and (state := tracked(space.root, ".admit")):
+    if not asked.is_own_run and (state := tracked(space.root, ".admit")):
         found["tracked-state"] = f"the commit holds {', '.join(state[:3])}"
     if loose := _loose_drift(asked, documents):
         found["instrument-moved"] = loose

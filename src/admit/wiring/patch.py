@@ -70,6 +70,27 @@ def sorted_changes(patch: Based) -> Sorted:
     return Sorted(*(tuple(by[kind]) for kind in ("control", "runner", "test", "cache", "product")))
 
 
+def instrument_state(patch: Based, tree: Path) -> dict[str, tuple[int, int, int]]:
+    """Return what tells that a file of the instrument was written in a worktree: size, time of change, place.
+
+    What is written and put back before anybody looks again has its old content, and a new time of change.
+    """
+    from admit.repository import Change
+    from admit.repository.process import demand
+    from admit.trust.instrument import measure_of
+
+    rules, found = rules_of(patch), {}
+    for name in demand(tree, "ls-files", "-z").split(b"\0"):
+        path = os.fsdecode(name)
+        if name and measure_of(Change(path, "100644", "100644", "0", "0"), rules) != "product":
+            try:
+                seen = (tree / path).lstat()
+            except OSError:
+                continue
+            found[path] = (seen.st_size, seen.st_ctime_ns, seen.st_ino)
+    return found
+
+
 def review_of(patch: Based, changed: Sorted, parts: Parts, approved: Approved) -> Review:
     """Return what the patch did to the base's tests, and what a reviewer let stand (contract T2, T7)."""
     from admit.trust.assembly import Review
