@@ -171,6 +171,38 @@ def test_a_property_that_the_patch_starves_gives_no_verdict(now: Examples, befor
     assert (found.check == "pass") is not is_starved
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "said", "is_weaker"),
+    [
+        pytest.param(Examples(100, 100, 100), Examples(100, 100, 100), "", False, id="as strong"),
+        pytest.param(Examples(100, 100, 100), Examples(300, 300, 300), "", False, id="stronger"),
+        pytest.param(Examples(100, 100, 100), Examples(10, 10, 10), "", True, id="fewer examples"),
+        pytest.param(Examples(100, 100, 100), Examples(9, 2, 100), "", True, id="a strategy that gives two"),
+        pytest.param(Examples(100, 100, 100), None, "", True, id="no property any more"),
+        pytest.param(
+            Examples(100, 100, 100),
+            Examples(100, 100, 100),
+            "settings of its own: derandomize=True",
+            True,
+            id="settings of its own",
+        ),
+    ],
+)
+def test_an_edit_that_weakens_a_property_waits_for_a_reviewer(
+    before: Examples, now: Examples | None, said: str, is_weaker: bool
+) -> None:
+    made = parts(record(examples=before), new=(record(examples=now, message=said),))
+    found = only(made, review(edited=[NODE]))
+    assert (found.instrument == "edited") is is_weaker
+    assert (found.check == "not_run") is is_weaker
+    assert only(made, review(edited=[NODE], approved=[NODE])).check == "pass"
+
+
+def test_settings_that_the_base_has_as_well_are_no_weakening() -> None:
+    told = record(examples=Examples(9, 9, 9), message="settings of its own: max_examples=9")
+    assert only(parts(told, new=(told,)), review(edited=[NODE])) == told
+
+
 def test_the_base_is_asked_about_failures_and_about_properties_that_gave_up_and_nothing_else() -> None:
     starving = record("p1", examples=Examples(120, 100, 100))
     few = record("p2", examples=Examples(2, 2, 100))

@@ -85,6 +85,8 @@ def _judged(record: NodeRecord, new_form: NodeRecord | None, parts: Parts, revie
         )
     if new_form is not None and not _holds(new_form):
         return new_form._replace(instrument="edited")
+    if new_form is not None and not is_approved and (weaker := _weaker(record, new_form)):
+        return record._replace(check="not_run", why="vacuous", message=weaker, instrument="edited")
     if (starved := _starved(record, parts.seen_on_base.get(node))) and not is_approved:
         return record._replace(check="not_run", why="vacuous", message=starved)
     return record
@@ -127,6 +129,30 @@ _SLACK: Final = 5
 
 Under one seed and one profile a property sees the same inputs as long as the code under test has no say in them.
 """
+
+
+def _weaker(record: NodeRecord, new_form: NodeRecord) -> str:
+    """Return how the patch's form of a property asks for less than the base's, empty where it does not.
+
+    Both ran on the patch's code under one seed and one profile, so a difference is the edit's.
+    """
+    before, now = record.examples, new_form.examples
+    if before is None:
+        return ""
+    if now is None:
+        return "the patch's form is no property any more"
+    if now.max < before.max or now.valid < _SHARE * before.valid:
+        return (
+            f"the patch's form asks for {now.max} inputs and saw {now.valid}; "
+            f"the base's asks for {before.max} and saw {before.valid}"
+        )
+    if _OWN in new_form.message and new_form.message != record.message:
+        return f"the patch's form has {new_form.message[new_form.message.index(_OWN) :]}"
+    return ""
+
+
+_OWN: Final = "settings of its own: "
+"""How a recorder says which Hypothesis settings a test changes for itself."""
 
 
 def _starved(record: NodeRecord, before: Examples | None) -> str:
