@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from admit.core.decision import Counts, Decision, GateRuling, Left, NodeVerdict, Patch, PolicyRef, held, ruled
 from admit.core.fold import contradictions, fold
+from admit.core.lanes import on_trusted_lanes
 from admit.core.records import FAIL, PASS, NodeRecord
 from admit.core.rollup import RegisterState, Sampling, freeze_ruling, ruling, verdict_on, weight
 from admit.core.signals import FREEZE_GATE
@@ -29,7 +30,7 @@ class Case(NamedTuple):
     `problems` are documents that could not be read (contract E4). `inadmissible` maps a code of
     `admit.core.decision.INADMISSIBLE` to what was found, for what only the outside could see (a moved base).
     `trusted` rules on nodes instead of `arbiter` where the base's instrument judged (contract T7, 2.3); where it did
-    not, the decision says so aloud.
+    not, the decision says so aloud. `timing` are patterns of timing-sensitive nodes (T8).
     """
 
     patch: Patch
@@ -42,6 +43,7 @@ class Case(NamedTuple):
     inadmissible: Mapping[str, str]
     notes: tuple[str, ...] = ()
     trusted: Policy | None = None
+    timing: tuple[str, ...] = ()
 
 
 def adjudicate(case: Case, record: Callable[[Decision], None]) -> Decision:
@@ -90,7 +92,8 @@ def bind(case: Case) -> Bound:
     if own and case.router.options.no_base == "hold":
         found["no-base"] = own
     gates = sorted(signal.name for signal in case.router.ladder.signals)
-    by_gate = {gate: tuple(one for one in fresh if one.opening.gate == gate) for gate in gates}
+    counting = on_trusted_lanes(fresh, case.timing, case.router.trust.timing_lanes)
+    by_gate = {gate: tuple(one for one in counting if one.opening.gate == gate) for gate in gates}
     return Bound(patch, by_gate, stale, found, _said_aloud(case, stale, own))
 
 

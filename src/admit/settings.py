@@ -51,6 +51,12 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     Setting("run.lane", str, "default", "the lane that runs from here belong to (contract T8)"),
     Setting("gates.property_markers", list, ["property"], "pytest markers that make a test a property test"),
     Setting("gates.property_paths", list, [], "path patterns whose tests are property tests"),
+    Setting(
+        "gates.timing_nodes",
+        list,
+        [],
+        "node-id patterns of timing-sensitive tests: they count only on a lane that the policy trusts for them (T8)",
+    ),
     Setting("lock.manifest", str, "admit.sha256", "manifest of pinned files, `sha256sum` format"),
     Setting("lock.file", str, "admit.lock", "lock file beside it: links, modes, seed, Hypothesis settings, versions"),
     Setting(

@@ -87,6 +87,7 @@ def case_of(space: Workspace, asked: Asked) -> Case:
         router=router,
         arbiter=policy_of(control, "policy.arbiter"),
         trusted=policy_of(control, "policy.trusted_arbiter"),
+        timing=control.settings.words("gates.timing_nodes"),
         sampling=Sampling(asked.now, frozen, declared(control), router.options.flaky),
         register=register,
         inadmissible={**_outside(space, asked, router, documents), **asked.inadmissible},
