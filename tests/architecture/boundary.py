@@ -40,6 +40,7 @@ BOUNDARY: dict[str, str] = {
     "admit.policy.compile": "writes the module of shipped policies, at a developer's wish",
     "admit.policy.files": "reads policies and tables of cases",
     "admit.repository.git": "asks git",
+    "admit.repository.laid": "makes a commit through git",
     "admit.repository.patch": "asks git what a patch changes",
     "admit.repository.process": "runs git",
     "admit.starter.look": "looks at a repository for `admit init`",
