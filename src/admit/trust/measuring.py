@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
-import configparser
+import re
 import tomllib
 from typing import Any, Final
 
-_TOOLS: Final = ("pytest", "hypothesis", "coverage", "tox", "nox", "pdm", "poetry", "hatch", "uv")
-"""Tables under [tool] that say how tests are run, or with which versions."""
+_FREE_PROJECT: Final = frozenset(
+    "version description readme license license-files keywords classifiers authors maintainers urls".split()
+)
+"""Keys of [project] that tell about a project and run nothing. Any other, known or not, measures."""
 
-_PROJECT: Final = ("entry-points", "scripts", "gui-scripts", "requires-python")
-_SECTIONS: Final = ("pytest", "tool:pytest", "options.entry_points", "coverage", "tox", "testenv", "aliases", "options")
+_FREE_TOOLS: Final[dict[str, str]] = {
+    "bandit": "looks for risks in sources",
+    "black": "lays sources out",
+    "bumpversion": "counts versions",
+    "bumpversion2": "the same",
+    "codespell": "looks for misspelt words",
+    "commitizen": "writes commit messages",
+    "flake8": "reads sources",
+    "isort": "sorts imports",
+    "mypy": "checks types",
+    "pydocstyle": "reads docstrings",
+    "pylint": "reads sources",
+    "pyright": "checks types",
+    "ruff": "reads sources, lays them out",
+    "towncrier": "writes the change log",
+    "vulture": "looks for dead code",
+    "yapf": "lays sources out",
+}
+"""Tables under [tool], and sections of an ini file, of tools that run no test. Any other, known or not, measures."""
+
+_FREE_POETRY: Final = _FREE_PROJECT | {"homepage", "repository", "documentation"}
+
+_FREE_SECTIONS: Final = frozenset(_FREE_TOOLS) | {"metadata", "pycodestyle", "bdist_wheel", "sdist"}
 
 
 def same_measure(path: str, old: bytes | None, new: bytes | None) -> bool:
     """Return whether two forms of a file measure the same: only known for pyproject.toml, setup.cfg and tox.ini.
 
-    A version, a description, an author: none of them runs a test. What cannot be read is not the same.
+    A version, a description, an author, a linter's table: none of them runs a test. All else may, and what cannot be
+    read is not the same.
     """
     if old is None or new is None:
         return False
@@ -26,34 +50,52 @@ def same_measure(path: str, old: bytes | None, new: bytes | None) -> bool:
             return _of_toml(old) == _of_toml(new)
         if name in {"setup.cfg", "tox.ini"}:
             return _of_ini(old) == _of_ini(new)
-    except (ValueError, configparser.Error, RecursionError):
+    except (ValueError, RecursionError):
         return False
     return False
 
 
-def _of_toml(text: bytes) -> object:
-    tree: dict[str, Any] = tomllib.loads(text.decode("utf-8"))
-    tools = tree.get("tool", {})
-    project = tree.get("project", {})
-    known = {"project", "tool"}
-    return (
-        {name: table for name, table in tools.items() if name in _TOOLS and name not in {"poetry", "pdm"}},
-        {name: _without_metadata(tools[name]) for name in ("poetry", "pdm") if name in tools},
-        {name: project.get(name) for name in (*_PROJECT, "dependencies", "optional-dependencies")},
-        {name: table for name, table in tree.items() if name not in known},  # build-system, dependency-groups, others
-    )
+def _of_toml(text: bytes) -> str:
+    """Return what measures, spelled so that 1, 1.0 and true are three values."""
+    keys: dict[str, Any] = tomllib.loads(text.decode("utf-8"))
+    tools = _without(_table(keys, "tool"), frozenset(_FREE_TOOLS))
+    if "poetry" in tools:
+        tools = {**tools, "poetry": _without(_table(tools, "poetry"), _FREE_POETRY)}
+    keys = {**keys, "tool": tools, "project": _without(_table(keys, "project"), _FREE_PROJECT)}
+    return repr(_sorted(keys))
 
 
-def _without_metadata(table: dict[str, Any]) -> dict[str, Any]:
-    told = {"version", "description", "authors", "readme", "keywords", "license", "urls", "homepage", "classifiers"}
-    return {name: value for name, value in table.items() if name not in told}
+def _table(keys: dict[str, Any], name: str) -> dict[str, Any]:
+    found = keys.get(name, {})
+    if not isinstance(found, dict):
+        raise ValueError(name)
+    return found
 
 
-def _of_ini(text: bytes) -> object:
-    parser = configparser.RawConfigParser(strict=True)
-    parser.read_string(text.decode("utf-8"))
-    return {
-        name: dict(parser[name])
-        for name in parser.sections()
-        if any(name == one or name.startswith((f"{one}:", f"{one}.")) for one in _SECTIONS)
-    }
+def _without(table: dict[str, Any], free: frozenset[str]) -> dict[str, Any]:
+    return {name: value for name, value in table.items() if name not in free}
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return [(name, _sorted(value[name])) for name in sorted(value)]
+    return [_sorted(one) for one in value] if isinstance(value, list) else value
+
+
+def _of_ini(text: bytes) -> list[str]:
+    """Return the lines of all sections but the free ones.
+
+    By line, because readers of ini files differ (pytest's takes `[pytest] # x]` for a section): a section is free if
+    each of them sees its heading so.
+    """
+    kept, is_free = [], False
+    whole = text.decode("utf-8")
+    if re.search(r"[\v\f\x1c-\x1e\x85\u2028\u2029]", whole):
+        raise ValueError("a character that some readers break lines at")
+    for line in whole.splitlines():
+        if line.lstrip().startswith("["):
+            heading = re.fullmatch(r"\[([A-Za-z0-9_.:*-]+)\] *", line)
+            is_free = heading is not None and heading[1].partition(":")[0].partition("-")[0] in _FREE_SECTIONS
+        if not is_free and line.strip() and not line.startswith(("#", ";")):
+            kept.append(line.rstrip())
+    return kept
