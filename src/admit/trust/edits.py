@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def _forms(
                 yield from _forms(names, statement.body, known)
                 head = ast.ClassDef(statement.name, statement.bases, statement.keywords, [], statement.decorator_list)
                 yield (*names, "="), ast.dump(head)
+                yield (*names, "^"), " ".join(base.id for base in statement.bases if isinstance(base, ast.Name))
             else:
                 statement.body = _without_docstring(statement.body)
                 yield (*names, "="), ast.dump(statement)
@@ -82,10 +84,22 @@ def _form(node: str, forms: Mapping[tuple[str, ...], str]) -> tuple[str | None, 
     names = tuple(part.partition("[")[0] for part in parts)
     found: list[str | None] = [forms.get(("*",))]
     for depth in range(1, len(names) + 1):
-        found += [forms.get((*names[:depth], "=")), forms.get((*names[:depth], "*"))]
+        found += _own(names[:depth], forms)
     if not names or forms.get((*names, "=")) is None:
         found.append("\n".join(f"{key}: {form}" for key, form in sorted(forms.items())))  # whatever it is, all of it
     return tuple(found)
+
+
+def _own(names: tuple[str, ...], forms: Mapping[tuple[str, ...], str]) -> list[str | None]:
+    """Return the form of a test or class, and of what the classes of the module bring that it is made from."""
+    found, made_from, at = [], [names], 0
+    while at < len(made_from):
+        one = made_from[at]
+        found += [forms.get((*one, "=")), forms.get((*one, "*"))]
+        bases = [(base,) for base in forms.get((*one, "^"), "").split()]
+        made_from += [base for base in bases if base not in made_from and (*base, "=") in forms]
+        at += 1
+    return found
 
 
 def lost_nodes(base_nodes: Iterable[str], head_nodes: Iterable[str], renames: Mapping[str, str]) -> frozenset[str]:
@@ -94,16 +108,20 @@ def lost_nodes(base_nodes: Iterable[str], head_nodes: Iterable[str], renames: Ma
     Args:
         base_nodes: the base's nodes in the files that the patch changes.
         head_nodes: what the patch's own form of these files collects.
-        renames: old name to new; that of a file or a class covers what is beneath. The new node has to be there.
+        renames: old name to new; that of a folder, a file or a class covers what is beneath. The new
+            node has to be there, and not on the base.
     """
-    there = frozenset(head_nodes)
-    return frozenset(node for node in base_nodes if node not in there and _renamed(node, renames) not in there)
+    mine, there = frozenset(base_nodes), frozenset(head_nodes)
+    new = {node: _renamed(node, renames) for node in mine - there}
+    taken = Counter(new.values())
+    # a name that the base has already, or that two nodes claim, is another test: under it one would vanish
+    return frozenset(node for node, name in new.items() if name not in there or name in mine or taken[name] > 1)
 
 
 def _renamed(node: str, renames: Mapping[str, str]) -> str | None:
-    for old, new in renames.items():
-        if node == old:
-            return new
-        if node.startswith(old) and node[len(old) :].startswith(("::", "[")):
-            return new + node[len(old) :]
+    """Return a node's new name, by the declaration that says most of it."""
+    for old in sorted(renames, key=len, reverse=True):
+        rest = node.removeprefix(old)
+        if node.startswith(old) and (not rest or rest.startswith(("::", "[", "/"))):
+            return renames[old] + rest
     return None
