@@ -25,7 +25,6 @@ RUNNER_NAMES: Final[dict[str, str]] = {
     "setup.cfg": "pytest's configuration, and entry points",
     "pyproject.toml": "pytest's configuration, plugins, entry points",
     "noxfile.py": "how nox runs the tests",
-    "tasks.py": "how invoke runs them",
     "Makefile": "how make runs them; it can swallow an exit code",
     "makefile": "the same",
     "GNUmakefile": "the same",
@@ -45,6 +44,11 @@ RUNNER_NAMES: Final[dict[str, str]] = {
     "Pipfile.lock": "the same",
 }
 """Files that say how tests are run, wherever they stand."""
+
+RUNNER_AT_THE_TOP: Final[dict[str, str]] = {
+    "tasks.py": "how invoke runs them; deeper, it is a module like others",
+}
+"""The same, at the top of the workspace alone."""
 
 RUNNER_PATTERNS: Final[dict[str, str]] = {
     "*.pth": "Python runs it at every start, from where packages lie",
@@ -109,12 +113,16 @@ _LINK, _SUBMODULE = "120000", "160000"
 
 
 class Rules(NamedTuple):
-    """What a repository adds: its files under review, and further patterns; `prefix` is where its workspace stands."""
+    """What a repository adds: its files under review, and further patterns; `prefix` is where its workspace stands.
+
+    `standing` are paths that the base has at the top and in `src/`: what is added inside of one shadows nothing new.
+    """
 
     control: frozenset[str]
     tests: tuple[str, ...] = ()
     runner: tuple[str, ...] = ()
     prefix: str = ""
+    standing: frozenset[str] = frozenset()
 
 
 def measure_of(change: Change, rules: Rules) -> Measure:
@@ -136,10 +144,10 @@ def _is_runner(path: str, rules: Rules) -> bool:
     *folders, name = path.split("/")
     if name in RUNNER_NAMES or any(fnmatchcase(name, pattern) for pattern in RUNNER_PATTERNS):
         return True
-    if any(folder in RUNNER_FOLDERS or folder.endswith(RUNNER_FOLDER_SUFFIXES) for folder in folders):
+    if any(part in RUNNER_FOLDERS or part.endswith(RUNNER_FOLDER_SUFFIXES) for part in (*folders, name)):
         return True
     inside = path.removeprefix(rules.prefix)
-    if inside.startswith("requirements/"):
+    if inside.startswith("requirements/") or inside in RUNNER_AT_THE_TOP:
         return True
     return any(fnmatchcase(path, pattern) for pattern in rules.runner)
 
@@ -147,7 +155,8 @@ def _is_runner(path: str, rules: Rules) -> bool:
 def _is_test(path: str, rules: Rules) -> bool:
     *folders, name = path.split("/")
     inside = path.removeprefix(rules.prefix)
-    if any(folder in TEST_FOLDERS for folder in folders) or inside.startswith("test/"):
+    # the name itself too: a link may stand where the folder stood
+    if any(part in TEST_FOLDERS for part in (*folders, name)) or inside == "test" or inside.startswith("test/"):
         return True
     return any(fnmatchcase(name, pattern) for pattern in TEST_PATTERNS) or any(
         fnmatchcase(path, pattern) for pattern in rules.tests
@@ -156,12 +165,15 @@ def _is_test(path: str, rules: Rules) -> bool:
 
 def _shadows(change: Change, rules: Rules) -> bool:
     """Return whether a patch adds what would be imported instead of the runner or the standard library."""
-    if change.old_blob is not None:
+    if not change.is_added:
         return False
+    is_link = change.new_mode == _LINK  # a link to a folder is a package like one
     for root in {root for start in _ROOTS for root in (start, rules.prefix + start)}:
-        if change.path.startswith(root):
-            first, slash, _ = change.path.removeprefix(root).partition("/")
-            module = first if slash else first.partition(".")[0]
-            if module in SHADOWED and (slash or first.endswith((".py", ".so", ".pyd"))):
+        if change.path.startswith(root) and (is_link or change.path.endswith(_IMPORTED)):
+            first = change.path.removeprefix(root).partition("/")[0]
+            if first.partition(".")[0] in SHADOWED and root + first not in rules.standing:
                 return True
     return False
+
+
+_IMPORTED: Final = (".py", ".so", ".pyd")

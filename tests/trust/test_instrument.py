@@ -1,0 +1,86 @@
+"""What a patch may not measure itself with, told by path (contract T3, T7)."""
+
+from __future__ import annotations
+
+import pytest
+
+from admit.repository import Change
+from admit.trust.instrument import Rules, measure_of
+
+FILE, LINK, SUBMODULE, ABSENT = "100644", "120000", "160000", "000000"
+RULES = Rules(frozenset({"admit.toml"}), standing=frozenset({"src/packaging", "code"}))
+
+
+def changed(path: str) -> Change:
+    return Change(path, FILE, FILE, "1", "2")
+
+
+def added(path: str, mode: str = FILE) -> Change:
+    return Change(path, ABSENT, mode, None, "2")
+
+
+@pytest.mark.parametrize(
+    ("path", "measure"),
+    [
+        ("admit.toml", "control"),
+        ("sub/admit.toml", "product"),
+        ("tests/data/x.json", "test"),
+        ("src/shop/tests/__init__.py", "test"),
+        ("src/shop/test_cart.py", "test"),
+        ("cart_test.py", "test"),
+        ("src/shop/__snapshots__/a.ambr", "test"),
+        ("test/x.py", "test"),
+        ("src/test/x.py", "product"),
+        ("conftest.py", "runner"),
+        ("src/shop/conftest.py", "runner"),
+        ("tests/conftest.py", "runner"),
+        ("pyproject.toml", "runner"),
+        ("Makefile", "runner"),
+        ("tasks.py", "runner"),
+        ("src/shop/tasks.py", "product"),
+        ("x.dist-info/entry_points.txt", "runner"),
+        ("lib/a.pth", "runner"),
+        ("requirements-dev.txt", "runner"),
+        ("requirements/dev.in", "runner"),
+        (".github/workflows/ci.yml", "runner"),
+        ("src/shop/__pycache__/cart.cpython-311.pyc", "cache"),
+        ("tests/__pycache__/x.pyc", "cache"),
+        (".hypothesis/examples/x", "cache"),
+        ("src/shop/cart.py", "product"),
+        ("README.md", "product"),
+    ],
+)
+def test_a_changed_file_is(path: str, measure: str) -> None:
+    assert measure_of(changed(path), RULES) == measure
+
+
+@pytest.mark.parametrize("path", ["pytest.py", "hypothesis/__init__.py", "filecmp.py", "src/random.py", "json/x.so"])
+def test_a_new_file_that_shadows_the_runner_or_the_library_is_runner(path: str) -> None:
+    assert measure_of(added(path), RULES) == "runner"
+    assert measure_of(changed(path), RULES) == "product"
+
+
+def test_a_new_link_that_shadows_is_runner() -> None:
+    assert measure_of(added("json", LINK), RULES) == "runner"
+
+
+@pytest.mark.parametrize("path", ["src/packaging/new.py", "code/new.py", "html/index.html", "src/shop/random.py"])
+def test_a_new_file_that_shadows_nothing_new_is_product(path: str) -> None:
+    assert measure_of(added(path), RULES) == "product"
+
+
+@pytest.mark.parametrize("path", ["tests", "test", "src/shop/tests"])
+def test_a_link_where_a_folder_of_tests_stood_is_test(path: str) -> None:
+    assert measure_of(added(path, LINK), RULES) == "test"
+
+
+def test_a_submodule_under_tests_is_runner_and_elsewhere_product() -> None:
+    assert measure_of(Change("tests/data", SUBMODULE, SUBMODULE, "1", "2"), RULES) == "runner"
+    assert measure_of(Change("vendor/lib", SUBMODULE, SUBMODULE, "1", "2"), RULES) == "product"
+
+
+def test_a_repository_adds_patterns_and_a_workspace_has_its_own_top() -> None:
+    rules = Rules(frozenset(), tests=("sub/checks/*",), runner=("sub/run.sh",), prefix="sub/")
+    measures = {path: measure_of(changed(path), rules) for path in ("sub/checks/a.py", "sub/run.sh", "sub/test/a.py")}
+    assert measures == {"sub/checks/a.py": "test", "sub/run.sh": "runner", "sub/test/a.py": "test"}
+    assert measure_of(added("sub/src/random.py"), rules) == "runner"
