@@ -22,15 +22,30 @@ DROPPED: Final[dict[str, str]] = {
     "PYTHONUSERBASE": "moves a user's packages",
     "PYTHONPYCACHEPREFIX": "ours is fresh",
     "PYTHONDONTWRITEBYTECODE": "ours goes to a folder of its own",
+    "PYTHONSAFEPATH": "takes the folder that `python -m pytest` runs in off the path",
+    "PYTHONCASEOK": "finds modules under other names",
+    "PYTHONEXECUTABLE": "another interpreter's name",
     "COVERAGE_PROCESS_START": "traces, by a file that a patch may have written",
+    "COVERAGE_PROCESS_CONFIG": "the same",
     "LD_PRELOAD": "replaces functions",
+    "LD_AUDIT": "the same",
+    "DYLD_INSERT_LIBRARIES": "the same",
+    "MAKEFLAGS": "options and variables of the make that runs admit: -n runs nothing",
+    "MAKEOVERRIDES": "the same",
+    "MFLAGS": "the same",
     "GIT_DIR": "points git elsewhere",
     "GIT_WORK_TREE": "points git elsewhere",
     "GIT_INDEX_FILE": "points git elsewhere",
+    "GIT_COMMON_DIR": "points git elsewhere",
+    "GIT_OBJECT_DIRECTORY": "points git elsewhere",
+    "GIT_NAMESPACE": "points git elsewhere",
 }
 """Variables that are not passed on, each with what it would do."""
 
-DROPPED_PREFIXES: Final = ("HYPOTHESIS_",)
+DROPPED_PREFIXES: Final = ("HYPOTHESIS_", "COV_CORE_")
+
+_INSIDE: Final = ("PYTHONHOME",)
+"""Variables that are dropped where they lead into the checkout: there a patch may have put what they find."""
 
 
 def judged_environment(
@@ -46,6 +61,9 @@ def judged_environment(
         first: further folders of the checkout that Python imports from (editable installs); the worktree's come first.
     """
     kept = {key: value for key, value in environ.items() if key not in DROPPED and not key.startswith(DROPPED_PREFIXES)}
+    for key in _INSIDE:
+        if any(_mapped(part, root, tree) != part for part in kept.get(key, "").split(os.pathsep)):
+            del kept[key]
     dropped = tuple(sorted(key for key in environ.keys() - kept.keys() if key not in _OURS))
     paths = [*first, *(part for part in environ.get("PYTHONPATH", "").split(os.pathsep) if part)]
     mapped = list(dict.fromkeys(_mapped(path, root, tree) for path in paths))
@@ -64,6 +82,10 @@ def _mapped(path: str, root: Path, tree: Path) -> str:
     """Return a folder of the checkout as the worktree has it; one outside of it, or relative, as it is."""
     real = os.path.realpath(path)
     top = os.path.realpath(root)
-    if os.path.isabs(path) and (real == top or real.startswith(top + os.sep)):
+    if os.path.isabs(path) and _is_in(real, top):
         return os.path.normpath(os.path.join(tree, os.path.relpath(real, top)))
     return path
+
+
+def _is_in(place: str, folder: str) -> bool:
+    return place == folder or place.startswith(folder + os.sep)
