@@ -45,3 +45,8 @@ def test_python_finds_the_worktree_where_it_would_find_the_checkout(tmp_path: Pa
 def test_a_library_of_python_inside_the_checkout_is_not_passed_on(tmp_path: Path) -> None:
     assert judged(tmp_path, PYTHONHOME=f"{tmp_path}/python") == (judged(tmp_path)[0], ("PYTHONHOME",))
     assert judged(tmp_path, PYTHONHOME="/usr")[0]["PYTHONHOME"] == "/usr"
+
+
+def test_without_compiled_modules_in_the_commit_python_keeps_its_own_caches() -> None:
+    kept, _ = judged_environment({"PYTHONPYCACHEPREFIX": "/x"}, root=Path("/r"), tree=Path("/tree"), pycache=None)
+    assert "PYTHONPYCACHEPREFIX" not in kept

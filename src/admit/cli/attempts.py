@@ -102,6 +102,8 @@ def shard_of(text: str) -> tuple[int, int]:
 def _is_of(opening: dict[str, Any], context: RunContext) -> bool:
     if context.head is None or context.dirty or opening.get("dirty") is not False:
         return False
+    if context.base is not None and opening.get("instrument_of") is None:
+        return False  # the patch's own tests judged then; now the base's do, and theirs is the word that counts
     return opening.get("head") == context.head and opening.keys() >= _KEYS and type(opening["attempt"]) is int
 
 

@@ -223,9 +223,12 @@ class _Run:
         """Return where a part is played: a worktree, its command and environment."""
         from admit.trust.environment import judged_environment
         from admit.wiring import Workspace
+        from admit.wiring.patch import holds_compiled
 
         root = tree.path / self.patch.prefix if self.patch.prefix else tree.path
-        pycache = Path(tempfile.mkdtemp(prefix="pycache-", dir=self.private))
+        pycache = None
+        if holds_compiled(tree.path):
+            pycache = Path(tempfile.mkdtemp(prefix="pycache-", dir=self.private))
         environ, dropped = judged_environment(
             with_own_programs(os.environ), root=self.patch.top, tree=tree.path, pycache=pycache, first=self._editables()
         )

@@ -49,7 +49,7 @@ _INSIDE: Final = ("PYTHONHOME",)
 
 
 def judged_environment(
-    environ: Mapping[str, str], *, root: Path, tree: Path, pycache: Path, first: Sequence[str] = ()
+    environ: Mapping[str, str], *, root: Path, tree: Path, pycache: Path | None, first: Sequence[str] = ()
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the environment of a judged run, and the names of what was not passed on.
 
@@ -57,7 +57,8 @@ def judged_environment(
         environ: the deciding process's.
         root: the checkout; what `PYTHONPATH` names there is taken from the worktree.
         tree: the worktree.
-        pycache: a fresh folder for compiled modules: what the patch checked in beside its sources is never loaded.
+        pycache: a fresh folder for compiled modules, so that those that a commit holds beside its sources are never
+            loaded; None where the worktree holds none, which spares compiling all that is installed.
         first: further folders of the checkout that Python imports from (editable installs); the worktree's come first.
     """
     kept = {key: value for key, value in environ.items() if key not in DROPPED and not key.startswith(DROPPED_PREFIXES)}
@@ -71,7 +72,8 @@ def judged_environment(
     if mapped:
         kept["PYTHONPATH"] = os.pathsep.join(mapped)
     kept.setdefault("PYTHONHASHSEED", "0")
-    kept["PYTHONPYCACHEPREFIX"] = os.fspath(pycache)
+    if pycache is not None:
+        kept["PYTHONPYCACHEPREFIX"] = os.fspath(pycache)
     return kept, dropped
 
 

@@ -91,6 +91,13 @@ def instrument_state(patch: Based, tree: Path) -> dict[str, tuple[int, int, int]
     return found
 
 
+def holds_compiled(tree: Path) -> bool:
+    """Return whether a worktree holds compiled modules of its commit's, which Python would run instead of a source."""
+    from admit.repository.process import demand
+
+    return any(name.endswith((b".pyc", b".pyo")) for name in demand(tree, "ls-files", "-z").split(b"\0"))
+
+
 def review_of(patch: Based, changed: Sorted, parts: Parts, approved: Approved) -> Review:
     """Return what the patch did to the base's tests, and what a reviewer let stand (contract T2, T7)."""
     from admit.trust.assembly import Review
