@@ -117,7 +117,7 @@ def test_the_users_terminal_shows_planted_failures_in_one_line(parent: Parent) -
     parent.project.write("test_a.py", PLAIN)
     tried = judged(parent)
     out = tried.session.stdout
-    assert "admit planted tests of its own, most of which must fail: so pytest exits 1" in out
+    assert "admit planted tests of its own, most of which must fail; they are not counted" in out
     assert f"1 failed, 2 passed, {len(canaries.planted(WORD))} planted" in out
     assert all(name not in out for name in canaries.planted(WORD))
 
