@@ -36,6 +36,10 @@ def test_an_even_split():
 """
 
 
+_OURS = ("PYTEST_", "COV_", "COVERAGE_", "GITHUB_", "GITLAB_", "CI_")
+"""Variables of the run that tests us: the repository under test is none of its patches."""
+
+
 class Repository:
     """A git repository with admit in front of it."""
 
@@ -48,7 +52,7 @@ class Repository:
         path.write_text(text)
 
     def run(self, *command: str, **env: str) -> subprocess.CompletedProcess[str]:
-        base = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "COV_", "COVERAGE_"))}
+        base = {key: value for key, value in os.environ.items() if not key.startswith(_OURS)}
         return subprocess.run(
             command,
             cwd=self.root,
