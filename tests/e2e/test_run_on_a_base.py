@@ -224,3 +224,57 @@ def test_decide_reads_the_files_under_review_from_the_base_t1(base: Repository) 
     done = base.admit("decide", "--base", "HEAD~1")
     assert line(done) == "ESCALATE attribution=control-files-touched", done.stderr
     assert base.admit("run", "--base", "HEAD~1", "--no-base").returncode == 64
+
+
+def test_an_approval_lets_an_edit_stand_unless_the_patch_brings_it_t1(bare: Repository) -> None:
+    outside = bare.root.parent
+    assert bare.admit("keys", "new", "ana", "--out", str(outside)).returncode == 0
+    shown = bare.admit("keys", "show", str(outside / "ana.key")).stdout
+    key_id = next(word for word in shown.split() if word.startswith("ed25519:"))
+    assert bare.admit("init").returncode == 0
+    policy = bare.admit("policy", "show", "router", "--format", "toml").stdout
+    bare.write("admit.policy.toml", policy + f'\n[trust]\napprovers = ["{key_id}"]\n')
+    config = (bare.root / "admit.toml").read_text()
+    bare.write("admit.toml", config.replace('router = "router"', 'router = "admit.policy.toml"'))
+    bare.admit("lock", "write")
+    bare.commit("base")
+    bare.write("conftest.py", "")
+    bare.commit("patch")
+    assert line(judged(bare)) == "ESCALATE attribution=instrument-edited"
+    words = ("--base", "HEAD~1", "--key", str(outside / "ana.key"), "--reason", "seen", "--path", "conftest.py")
+    done = bare.admit("approve", *words, "--out", str(outside / "approval.json"))
+    assert done.returncode == 0, done.stderr
+    done = judged(bare, "--approval", str(outside / "approval.json"))
+    assert (done.returncode, line(done)) == (0, "MERGE_OK attribution=all-gates-held"), done.stderr
+    bare.write("conftest.py", "# another content\n")
+    bare.write("approval.json", (outside / "approval.json").read_text())
+    bare.git("add", "-A")
+    bare.git("commit", "-q", "--amend", "--no-edit")
+    assert line(judged(bare, "--approval", str(outside / "approval.json"))) == "ESCALATE attribution=instrument-edited"
+    bare.write("conftest.py", "")
+    bare.git("commit", "-qa", "--amend", "--no-edit")
+    assert line(judged(bare, "--approval", "approval.json")) == "ESCALATE attribution=instrument-edited"
+
+
+def test_unsigned_evidence_of_a_gate_that_has_to_sign_is_missing_t5(bare: Repository) -> None:
+    outside = bare.root.parent
+    for name in ("gate", "other"):
+        assert bare.admit("keys", "new", name, "--out", str(outside)).returncode == 0
+    shown = bare.admit("keys", "show", str(outside / "gate.key")).stdout
+    key_id = next(word for word in shown.split() if word.startswith("ed25519:"))
+    assert bare.admit("init").returncode == 0
+    policy = bare.admit("policy", "show", "router", "--format", "toml").stdout
+    bare.write("admit.policy.toml", policy + f'\n[trust.evidence]\nfixture_check = ["{key_id}"]\n')
+    config = (bare.root / "admit.toml").read_text()
+    bare.write("admit.toml", config.replace('router = "router"', 'router = "admit.policy.toml"'))
+    bare.admit("lock", "write")
+    bare.commit("base")
+    done = bare.admit("run", *bare.pytest())
+    assert line(done) == "ESCALATE attribution=evidence-gap", done.stdout
+    (document,) = (bare.root / ".admit" / "evidence").glob("fixture_check.*.jsonl")
+    assert bare.admit("sign", str(document), "--key", str(outside / "other.key")).returncode == 0
+    assert line(bare.admit("decide")) == "ESCALATE attribution=evidence-gap"
+    document.with_name(document.name + ".dsse.json").unlink()
+    assert bare.admit("sign", str(document), "--key", str(outside / "gate.key")).returncode == 0
+    done = bare.admit("decide")
+    assert (done.returncode, line(done)) == (0, "MERGE_OK attribution=all-gates-held"), done.stdout
