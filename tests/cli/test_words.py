@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -145,8 +146,8 @@ def test_inside_an_initialised_repository_route_records(capsys: pytest.CaptureFi
     (elsewhere / "admit.toml").write_text("")
     (elsewhere / "sub").mkdir()
     assert said(capsys, "route", "--evidence", write("e.json", CLEAN))[0] == 0
-    rows = sqlite3.connect(elsewhere / ".admit" / "ledger.db").execute("select count(*) from sqlite_master").fetchone()
-    assert rows[0] > 0
+    with closing(sqlite3.connect(elsewhere / ".admit" / "ledger.db")) as connection:
+        assert connection.execute("select count(*) from sqlite_master").fetchone()[0] > 0
     assert "MERGE_OK" in said(capsys, "log")[1]
 
 

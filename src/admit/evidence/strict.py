@@ -71,10 +71,9 @@ def read_json(raw: bytes, where: str, *, limits: Limits = LIMITS, line: int = 1)
         place = _place(text, _first_duplicate(text) if error.is_it is None else _first(text, error.is_it), line)
         raise EvidenceError(f"{where}:{place}", error.found, allowed=error.allowed) from None
     except json.JSONDecodeError as error:
+        offset, found = _no_json(text, error)
         raise EvidenceError(
-            f"{where}:{_place(text, error.pos, line)}",
-            _no_json(text, error),
-            allowed="one JSON value (RFC 8259)",
+            f"{where}:{_place(text, offset, line)}", found, allowed="one JSON value (RFC 8259)"
         ) from None
     except RecursionError:  # the depth was checked, but the stack may have been nearly used up before
         raise _too_deep(where, limits) from None
@@ -223,11 +222,25 @@ def _place(text: str, offset: int, line: int) -> str:
     return f"{line + newlines}:{offset - text.rfind(chr(10), 0, offset)}"
 
 
-def _no_json(text: str, error: json.JSONDecodeError) -> str:
+def _no_json(text: str, error: json.JSONDecodeError) -> tuple[int, str]:
+    """Return where a text stops being JSON and what stands there, in the same words on every version of Python."""
     if not text.strip():
-        return "the file is empty" if not text else "nothing but blanks"
+        return error.pos, "the file is empty" if not text else "nothing but blanks"
     if error.pos >= len(text):
-        return "ends in the middle of a value"
+        return error.pos, "ends in the middle of a value"
     if error.msg == "Extra data":
-        return f"more after the end of the value: {text[error.pos : error.pos + 40]!r}"
-    return f"{error.msg[0].lower()}{error.msg[1:]}, found {text[error.pos : error.pos + 40]!r}"
+        return error.pos, f"more after the end of the value: {text[error.pos : error.pos + 40]!r}"
+    if (comma := _last_comma(text, error)) is not None:
+        return comma, f"a comma before the end of an array or object: {text[comma : comma + 40]!r}"
+    return error.pos, f"{error.msg[0].lower()}{error.msg[1:]}, found {text[error.pos : error.pos + 40]!r}"
+
+
+def _last_comma(text: str, error: json.JSONDecodeError) -> int | None:
+    """Return where a comma stands that nothing follows, None where that is not what is wrong."""
+    if error.msg.startswith("Illegal trailing comma"):  # Python 3.13 and later point at the comma, others behind it
+        return error.pos
+    expected = {"]": "Expecting value", "}": "Expecting property name"}.get(text[error.pos])
+    if expected is None or not error.msg.startswith(expected):
+        return None
+    end = len(text[: error.pos].rstrip(" \t\n\r")) - 1
+    return end if end >= 0 and text[end] == "," else None
