@@ -145,6 +145,7 @@ SAMPLES: dict[str, list[dict[str, Any]]] = {
                 "replay": {"t.py::x": "@reproduce_failure"},
                 "canary": "w",
                 "channel": "/s",
+                "repeat": 3,
             },
         }
     ],

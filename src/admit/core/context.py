@@ -23,11 +23,11 @@ class LockedNodes(NamedTuple):
     state: LockState
 
 
-TrialPart: TypeAlias = Literal["inventory", "judged", "proposals", "base"]
-"""Which part of a run on a base a test run is (contract T2, T7).
+TrialPart: TypeAlias = Literal["inventory", "judged", "proposals", "base", "proof"]
+"""Which part of a run on a base a test run is (contract T2, T7), or that it is one side of a proof (P1, P2).
 
 It only collects, on the base; it runs the base's tests on the patch's code; it runs the tests that the patch brings; it
-runs on the base what failed on the patch.
+runs on the base what failed on the patch; it runs a few nodes several times, each time in a process of its own.
 """
 
 TRIAL_PARTS: Final[tuple[TrialPart, ...]] = get_args(TrialPart)
@@ -40,6 +40,7 @@ class Trial(NamedTuple):
     (the checkout that it was made from). `only` names the nodes to run, `files` the test files to collect, relative to
     `tree`; empty means all. `replay` maps a node to what reproduces its counterexample. `canary` is the word that makes
     this run's canaries, empty where none are planted. `channel` is the socket that records go to, empty for files.
+    `repeat` is how often a proof runs each node.
     """
 
     part: TrialPart
@@ -51,6 +52,7 @@ class Trial(NamedTuple):
     replay: Mapping[str, str] = {}
     canary: str = ""
     channel: str = ""
+    repeat: int = 1
 
 
 class RunContext(NamedTuple):
