@@ -185,12 +185,31 @@ def test_product_code_that_ends_the_run_merges_nothing_u3(base: Repository, end:
 
 def test_code_that_gives_up_on_hard_inputs_starves_its_property(base: Repository) -> None:
     base.write(
-        "shop.py", GOOD.replace("    share", "    import hypothesis\n    hypothesis.assume(cents < 600)\n    share", 1)
+        "shop.py",
+        GOOD.replace(
+            "    share", "    import hypothesis\n    hypothesis.assume(cents < 600 or cents == 1200)\n    share", 1
+        ),
     )
-    base.write("tests/test_shop.py", (base.root / "tests" / "test_shop.py").read_text())
     base.commit()
     done = judged(base)
     assert done.returncode == 2, done.stdout
+    assert {why for _, why in reasons(base)} == {"vacuous"}
+
+
+def test_a_property_that_gives_up_as_often_as_on_the_base_still_counts_the_first_time_too(base: Repository) -> None:
+    base.write(
+        "tests/test_even.py",
+        "from hypothesis import assume, given, strategies as st\n\nfrom shop import split\n\n\n"
+        "@given(st.integers(0, 1000))\ndef test_even(n):\n    assume(n % 2 == 0)\n"
+        "    assert split(n, 2) == [n // 2] * 2\n",
+    )
+    base.commit("a property that gives up on every other input")
+    base.write("shop.py", MORE)
+    base.commit()
+    first, again = judged(base), judged(base)
+    assert (first.returncode, again.returncode) == (0, 0), first.stdout
+    assert "running on the base" in first.stderr
+    assert "running on the base" not in again.stderr
 
 
 def test_a_makefile_that_swallows_the_exit_code_is_not_the_one_that_runs(base: Repository) -> None:

@@ -78,6 +78,7 @@ class _Run:
         """Play the parts, write the gates' documents, decide on them."""
         from admit.trust.assembly import Parts, assembled, replays, to_run_on_base
         from admit.wiring import clock, moved_in, policy_of
+        from admit.wiring.inventory import Inventory
         from admit.wiring.patch import approvals_of, inadmissible, instrument_state, review_of
 
         inventory = self._inventory()
@@ -102,6 +103,8 @@ class _Run:
             parts = self._with_base(parts, context, wanted, replays(parts, wanted))
         if self._state() != kept:
             self.compromised.append("something wrote into .admit while the tests ran")
+        elif parts.seen_on_base != inventory.seen and not self.found and not self.compromised:
+            self._keep(Inventory(parts.inventory, parts.seen_on_base))
         review = review._replace(compromised="; ".join(self.compromised))
         self._write(context, judged, assembled(parts, review), parts)
         if strange := foreign(self.folder, before, context.run_id):
@@ -157,8 +160,6 @@ class _Run:
 
     def _with_base(self, parts: Parts, context: RunContext, wanted: tuple[str, ...], blobs: Mapping[str, str]) -> Parts:
         """Return the parts with what the base makes of nodes that failed or gave up on the patch (contract T7)."""
-        from admit.wiring.inventory import Inventory
-
         bench = self._bench(self.trees.plain(self.patch.base))
         played = self._play("base", bench, context, only=wanted, replay=blobs)
         on_base = {node: record for records in self._records(played).values() for node, record in records.items()}
@@ -167,10 +168,7 @@ class _Run:
             for node, record in on_base.items()
             if record.examples is not None and record.check == "pass" and node not in blobs
         }
-        all_seen = {**parts.seen_on_base, **seen}
-        if seen and not self.found and not played.problems:
-            self._keep(Inventory(parts.inventory, all_seen))
-        return parts._replace(on_base=on_base, seen_on_base=all_seen)
+        return parts._replace(on_base=on_base, seen_on_base={**parts.seen_on_base, **seen})
 
     def _play(self, part: TrialPart, bench: Bench, context: RunContext, **told: Any) -> Played:
         trial = Trial(
