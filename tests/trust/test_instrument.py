@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from admit.repository import Change
-from admit.trust.instrument import Rules, measure_of
+from admit.trust.instrument import Rules, measure_of, shadow_places
 
 FILE, LINK, SUBMODULE, ABSENT = "100644", "120000", "160000", "000000"
 RULES = Rules(frozenset({"admit.toml"}), standing=frozenset({"src/packaging", "code"}))
@@ -67,6 +67,39 @@ def test_a_new_link_that_shadows_is_runner() -> None:
 @pytest.mark.parametrize("path", ["src/packaging/new.py", "code/new.py", "html/index.html", "src/shop/random.py"])
 def test_a_new_file_that_shadows_nothing_new_is_product(path: str) -> None:
     assert measure_of(added(path), RULES) == "product"
+
+
+@pytest.mark.parametrize("path", ["code.py", "code/__init__.py", "src/packaging/__init__.so", "src/code/x.py"])
+def test_a_folder_that_stands_lets_in_no_module_beside_it_and_does_not_become_a_package(path: str) -> None:
+    assert measure_of(added(path), RULES) == "runner"
+
+
+@pytest.mark.parametrize("path", ["code", "src/packaging", "src"])
+@pytest.mark.parametrize("mode", [LINK, SUBMODULE])
+def test_what_leads_to_modules_elsewhere_shadows_wherever_the_base_stood(path: str, mode: str) -> None:
+    assert measure_of(added(path, mode), RULES) == "runner"
+    assert measure_of(Change(path, FILE, mode, "1", "2"), RULES) == "runner"
+    assert measure_of(Change(path, mode, mode, "1", "2"), RULES) == "runner"
+
+
+def test_a_submodule_that_leaves_shadows_nothing() -> None:
+    assert measure_of(Change("json", SUBMODULE, ABSENT, "1", None), RULES) == "product"
+
+
+@pytest.mark.parametrize(
+    ("path", "prefix", "found"),
+    [
+        ("src/attr/x.py", "", {"src/": "attr"}),
+        ("attr.py", "", {"": "attr.py"}),
+        ("shop/attr.py", "", {}),
+        ("attr/readme.txt", "", {}),
+        ("sub/src/attr/x.py", "sub/", {"sub/src/": "attr"}),
+        ("sub/attr/x.py", "sub/", {"sub/": "attr"}),
+        ("src/attr/x.py", "src/", {"src/": "attr"}),
+    ],
+)
+def test_the_place_where_a_runners_name_would_stand_is_told(path: str, prefix: str, found: dict[str, str]) -> None:
+    assert dict(shadow_places(added(path), prefix)) == found
 
 
 @pytest.mark.parametrize("path", ["tests", "test", "src/shop/tests"])

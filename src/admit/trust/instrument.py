@@ -115,7 +115,8 @@ _LINK, _SUBMODULE = "120000", "160000"
 class Rules(NamedTuple):
     """What a repository adds: its files under review, and further patterns; `prefix` is where its workspace stands.
 
-    `standing` are paths that the base has at the top and in `src/`: what is added inside of one shadows nothing new.
+    `standing` are paths that the base has at the top and in `src/`: what is added inside of one shadows nothing new,
+    unless it makes a package of a folder.
     """
 
     control: frozenset[str]
@@ -163,17 +164,37 @@ def _is_test(path: str, rules: Rules) -> bool:
     )
 
 
+def shadow_places(change: Change, prefix: str) -> tuple[tuple[str, str], ...]:
+    """Return where a patch puts something under a name of the runner or of the standard library.
+
+    Each is a folder that imports begin at, empty or ending in a slash, and the name that stands directly in it.
+    """
+    if not (change.path.endswith(_IMPORTED) or change.new_mode in _ELSEWHERE):
+        return ()
+    inside = (
+        (root, change.path.removeprefix(root).partition("/")[0])
+        for root in sorted({root for start in _ROOTS for root in (start, prefix + start)})
+        if change.path.startswith(root)
+    )
+    return tuple((root, first) for root, first in inside if first.partition(".")[0] in SHADOWED)
+
+
 def _shadows(change: Change, rules: Rules) -> bool:
     """Return whether a patch adds what would be imported instead of the runner or the standard library."""
+    if change.new_mode in _ELSEWHERE and f"{change.path}/" in (*_ROOTS, rules.prefix + "src/"):
+        return True
+    return any(_is_new(change, root + first, rules) for root, first in shadow_places(change, rules.prefix))
+
+
+def _is_new(change: Change, entry: str, rules: Rules) -> bool:
+    if change.new_mode in _ELSEWHERE and change.path == entry:
+        return True  # what it leads to is not in this commit
     if not change.is_added:
         return False
-    is_link = change.new_mode == _LINK  # a link to a folder is a package like one
-    for root in {root for start in _ROOTS for root in (start, rules.prefix + start)}:
-        if change.path.startswith(root) and (is_link or change.path.endswith(_IMPORTED)):
-            first = change.path.removeprefix(root).partition("/")[0]
-            if first.partition(".")[0] in SHADOWED and root + first not in rules.standing:
-                return True
-    return False
+    # a folder without it loses against the module of its name, and with it wins
+    is_package = change.path.removeprefix(f"{entry}/").partition(".")[0] == "__init__"
+    return is_package or entry not in rules.standing
 
 
 _IMPORTED: Final = (".py", ".so", ".pyd")
+_ELSEWHERE: Final = (_LINK, _SUBMODULE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from admit.repository import blob, blobs, tracked, trailers
+from admit.repository import blob, blobs, names, tracked, trailers
 from admit.wiring.base import base_moved_on
 from admit.wiring.trusted import control_files
 
@@ -54,7 +54,16 @@ def rules_of(patch: Based) -> Rules:
         tests=tuple(patch.in_top(pattern) for pattern in settings.words("trust.tests")),
         runner=tuple(patch.in_top(pattern) for pattern in settings.words("trust.runner")),
         prefix=patch.prefix,
+        standing=_standing(patch),
     )
+
+
+def _standing(patch: Based) -> frozenset[str]:
+    """Return what the base has beside a name of the runner's that the patch adds to; mostly it adds to none."""
+    from admit.trust.instrument import shadow_places
+
+    folders = {folder for change in patch.changes for folder, _ in shadow_places(change, patch.prefix)}
+    return frozenset().union(*(names(patch.top, patch.base, folder) for folder in sorted(folders)))
 
 
 def sorted_changes(patch: Based) -> Sorted:
