@@ -33,6 +33,8 @@ from oracle import wrong_answers
 from repository import apply, clone, commit, lay_out_base, run
 from rivals import PLAIN, TOOLS, PlainRun, fooled, installed, lets_in, plain_run
 
+from admit.core.decision import INADMISSIBLE
+
 Case = Attack | Honest
 
 
@@ -226,8 +228,10 @@ def ruled(ground: Ground, case: Case, tree: Path) -> Ruling:
         return Ruling(done.returncode, "refused" if done.returncode == 65 else "no decision", frozenset(), said[-400:])
     nodes = [node for gate in decision["gates"] for node in gate["nodes"]]
     said = ((node["reason"], node["record"]["why"]) for node in nodes)
-    reasons = frozenset(str(word) for words in said for word in words if word)
-    return Ruling(done.returncode, decision["attribution"], reasons, decision["detail"])
+    reasons = {str(word) for words in said for word in words if word}
+    # what waits for a reviewer is said beside a rejection, which stands
+    reasons |= {note.partition(":")[0] for note in decision["notes"] if note.partition(":")[0] in INADMISSIBLE}
+    return Ruling(done.returncode, decision["attribution"], frozenset(reasons), decision["detail"])
 
 
 def is_wrong(one: Played) -> bool:

@@ -26,6 +26,8 @@ INI = "[metadata]\nversion = 1\n[mypy-shop.*]\nstrict = true\n[tool:pytest]\nadd
         pytest.param("line-length = 100", "line-length = 120", id="a linter's table"),
         pytest.param("[project]", "# a comment\n\n[project]", id="a comment"),
         pytest.param("[tool.ruff]", "[tool.black]\n[tool.ruff]", id="another linter"),
+        pytest.param("[tool.ruff]", "[project.scripts]\nshop = 'shop:main'\n[tool.ruff]", id="a console script"),
+        pytest.param("[tool.ruff]", "[project.gui-scripts]\nshop = 'shop:main'\n[tool.ruff]", id="one with windows"),
     ],
 )
 def test_what_runs_no_test_is_the_same_measure(old: str, new: str) -> None:
@@ -43,6 +45,12 @@ def test_what_runs_no_test_is_the_same_measure(old: str, new: str) -> None:
         pytest.param("[project]", "[build-system]\nrequires = ['x']\n[project]", id="the build"),
         pytest.param("[project]", "[dependency-groups]\ntest = ['x']\n[project]", id="a dependency group"),
         pytest.param("[tool.ruff]", "[project.entry-points.pytest11]\nx = 'x'\n[tool.ruff]", id="an entry point"),
+        pytest.param(
+            "[tool.ruff]", "[project.scripts]\npytest = 'shop:ok'\n[tool.ruff]", id="a script that is the runner"
+        ),
+        pytest.param("[tool.ruff]", "[project.scripts]\n'Python3.11' = 'x:y'\n[tool.ruff]", id="the interpreter"),
+        pytest.param("[tool.ruff]", "[project.scripts]\n'../pytest' = 'x:y'\n[tool.ruff]", id="a script with a path"),
+        pytest.param("[project]", "[project]\nscripts = 1", id="scripts that are no table"),
         pytest.param("[tool.ruff]", "[project.unheard-of]\nx = 'x'\n[tool.ruff]", id="a key that nobody knows"),
         pytest.param("[project]", "[project", id="no longer TOML"),
         pytest.param('version = "1"', 'version = "1"\nversion = "2"', id="a key twice"),
@@ -51,6 +59,14 @@ def test_what_runs_no_test_is_the_same_measure(old: str, new: str) -> None:
 def test_what_may_run_a_test_is_not(old: str, new: str) -> None:
     assert old in TOML
     assert not same_measure("pyproject.toml", TOML.encode(), TOML.replace(old, new).encode())
+
+
+def test_a_console_script_that_was_there_may_run_the_tests() -> None:
+    before = TOML.replace("[tool.ruff]", "[project.scripts]\ncheck = 'shop:check'\n[tool.ruff]")
+    assert not same_measure("pyproject.toml", before.encode(), before.replace("shop:check", "shop:ok").encode())
+    assert not same_measure("pyproject.toml", before.encode(), TOML.encode())
+    more = before.replace("[tool.ruff]", "more = 'shop:more'\n[tool.ruff]")
+    assert same_measure("pyproject.toml", before.encode(), more.encode())
 
 
 @pytest.mark.parametrize("name", ["setup.cfg", "sub/tox.ini"])

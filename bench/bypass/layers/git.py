@@ -248,7 +248,7 @@ ATTACKS = (
         "the patch tracks a list of what the base is to have collected",
         "what was collected is what a run saw, not what a commit says",
         {".admit/inventory/base.json": "{}\n"},
-        frozenset({"tracked-state"}) | REFUSED,
+        gap="it changes nothing: what a commit holds there is not read, and the decision says that it is there",
         arrange=track_state,
     ),
     Attack(

@@ -84,8 +84,8 @@ ATTACKS = (
         "the product's strategy drops nearly all that it draws",
         "the spans that the fault concerns are dropped",
         {TESTING: (("st.integers(0, 43_200)", "st.integers(0, 43_200).filter(lambda minutes: minutes < 30_000)"),)},
-        STARVED,
-        "long-spans",
+        bug="long-spans",
+        gap=RANGE_ONLY,
     ),
     Attack(
         "profile-from-product",

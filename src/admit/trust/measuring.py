@@ -11,6 +11,11 @@ _FREE_PROJECT: Final = frozenset(
 )
 """Keys of [project] that tell about a project and run nothing. Any other, known or not, measures."""
 
+_STEERING: Final = re.compile(
+    r"(py\.?test|python[0-9.]*|pypy[0-9.]*|pip[0-9.]*|admit|coverage|hypothesis|tox|nox|invoke|inv|just|make|uvx?|git|sh|bash|env)"
+)
+"""Programs that tests are run with: a console script of such a name would be run in its place."""
+
 _FREE_TOOLS: Final[dict[str, str]] = {
     "bandit": "looks for risks in sources",
     "black": "lays sources out",
@@ -39,15 +44,17 @@ _FREE_SECTIONS: Final = frozenset(_FREE_TOOLS) | {"metadata", "pycodestyle", "bd
 def same_measure(path: str, old: bytes | None, new: bytes | None) -> bool:
     """Return whether two forms of a file measure the same: only known for pyproject.toml, setup.cfg and tox.ini.
 
-    A version, a description, an author, a linter's table: none of them runs a test. All else may, and what cannot be
-    read is not the same.
+    A version, a description, an author, a linter's table, a further console script: none of them runs a test.
+    All else may, and what cannot be read is not the same.
     """
     if old is None or new is None:
         return False
     name = path.rpartition("/")[2]
     try:
         if name == "pyproject.toml":
-            return _of_toml(old) == _of_toml(new)
+            before, now = _read_toml(old), _read_toml(new)
+            _take_new_scripts_out(before, now)
+            return _of_toml(before) == _of_toml(now)
         if name in {"setup.cfg", "tox.ini"}:
             return _of_ini(old) == _of_ini(new)
     except (ValueError, RecursionError):
@@ -55,14 +62,27 @@ def same_measure(path: str, old: bytes | None, new: bytes | None) -> bool:
     return False
 
 
-def _of_toml(text: bytes) -> str:
+def _read_toml(text: bytes) -> dict[str, Any]:
+    return tomllib.loads(text.decode("utf-8"))
+
+
+def _take_new_scripts_out(before: dict[str, Any], now: dict[str, Any]) -> None:
+    """Take out of `now` the console scripts that it adds: one that was there may be what runs the tests."""
+    for kind in ("scripts", "gui-scripts"):
+        old, scripts = (_table(_table(keys, "project"), kind) for keys in (before, now))
+        for name in scripts.keys() - old.keys():
+            if re.fullmatch(r"[A-Za-z0-9._-]+", name) and not _STEERING.fullmatch(name.lower()):
+                del scripts[name]
+        if not scripts and not old:
+            _table(now, "project").pop(kind, None)
+
+
+def _of_toml(keys: dict[str, Any]) -> str:
     """Return what measures, spelled so that 1, 1.0 and true are three values."""
-    keys: dict[str, Any] = tomllib.loads(text.decode("utf-8"))
     tools = _without(_table(keys, "tool"), frozenset(_FREE_TOOLS))
     if "poetry" in tools:
         tools = {**tools, "poetry": _without(_table(tools, "poetry"), _FREE_POETRY)}
-    keys = {**keys, "tool": tools, "project": _without(_table(keys, "project"), _FREE_PROJECT)}
-    return repr(_sorted(keys))
+    return repr(_sorted({**keys, "tool": tools, "project": _without(_table(keys, "project"), _FREE_PROJECT)}))
 
 
 def _table(keys: dict[str, Any], name: str) -> dict[str, Any]:
