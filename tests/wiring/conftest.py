@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -43,9 +45,10 @@ class Repository:
         return done.stdout.strip()
 
     def commit(self, **files: str) -> str:
-        """Commit what the folder holds, after files were written whose names are given with `/` as `__`."""
+        """Commit all there is, after files were written: `a__b__py` for `a/b.py`."""
         for name, text in files.items():
-            self.write(name.replace("__", "/"), text)
+            *folders, stem, suffix = name.split("__")
+            self.write("/".join([*folders, f"{stem}.{suffix}"]), text)
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", "x")
         return self.git("rev-parse", "HEAD")
@@ -54,9 +57,24 @@ class Repository:
         return self.run(str(Path(sys.executable).parent / "admit"), *words, **env)
 
     def judged(self, base: str, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """Judge the commit at work with the base's tests, which pytest of this environment runs."""
-        pytest_ = ("--", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
-        return self.admit("run", "--base", base, *words, *pytest_, **env)
+        """Judge the commit at work with the base's tests."""
+        return self.admit("run", "--base", base, *words, *self.pytest_words(), **env)
+
+    @staticmethod
+    def pytest_words() -> tuple[str, ...]:
+        return ("--", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+
+    def reasons(self) -> set[str]:
+        """Return why the nodes of the last decision were not accepted."""
+        decision = json.loads((self.here / ".admit" / "decision.json").read_text())
+        return {node["reason"] for gate in decision["gates"] for node in gate["nodes"]}
+
+
+def furnish(found: Repository) -> None:
+    found.write("pyproject.toml", '[tool.pytest.ini_options]\npythonpath = ["."]\n')
+    found.write("shop.py", "def half(n):\n    return n // 2\n")
+    found.write("tests/test_shop.py", "import shop\n\n\ndef test_half():\n    assert shop.half(4) == 2\n")
+    found.write("tests/data/pinned.txt", "pinned\n")
 
 
 @pytest.fixture
@@ -65,7 +83,30 @@ def repository(tmp_path: Path) -> Repository:
     found = Repository(tmp_path / "shop")
     found.root.mkdir()
     found.git("init", "-q", "-b", "main")
-    found.write("pyproject.toml", '[tool.pytest.ini_options]\npythonpath = ["."]\n')
-    found.write("shop.py", "def half(n):\n    return n // 2\n")
-    found.write("tests/test_shop.py", "import shop\n\n\ndef test_half():\n    assert shop.half(4) == 2\n")
+    furnish(found)
+    return found
+
+
+@pytest.fixture
+def initialised(repository: Repository) -> Repository:
+    """Give a repository with admit in front of its merge button."""
+    assert repository.admit("init").returncode == 0
+    repository.commit()
+    return repository
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Repository:
+    """Give the same, in a folder of a larger repository."""
+    found = Repository(tmp_path / "all", "services/shop")
+    found.here.mkdir(parents=True)
+    found.git("init", "-q")
+    furnish(found)
+    assert found.admit("init").returncode == 0
+    shutil.rmtree(found.here / ".git")
+    found.write("../../other/tests/test_other.py", "def test_other():\n    pass\n")
+    found.here, here = found.root, found.here
+    found.git("init", "-q", "-b", "main")
+    found.here = here
+    found.commit()
     return found

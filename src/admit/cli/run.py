@@ -62,7 +62,7 @@ def _base(args: argparse.Namespace) -> str | None:
         return str(args.base)
     from admit.wiring.base import found_base
 
-    return found_base(os.environ)
+    return found_base(os.environ, Path.cwd())
 
 
 def _run_here(args: argparse.Namespace) -> int:

@@ -48,7 +48,7 @@ def run_on_base(args: argparse.Namespace, ref: str) -> int:
     forget_decision(patch.space, args)
     private = Path(tempfile.mkdtemp(prefix="admit-run-"))
     try:
-        with one_run_at_a_time(folder), Worktrees(patch.top, bring=patch.space.settings.words("trust.bring")) as trees:
+        with one_run_at_a_time(folder), Worktrees(patch.top, bring=patch.brought()) as trees:
             return _Run(patch, args, folder, private, trees).decided()
     finally:
         shutil.rmtree(private, ignore_errors=True)

@@ -1,6 +1,6 @@
 """What git says of the repository: where it is, which commit, what a patch changes, what is not committed."""
 
-from admit.repository.git import Checkout, distance, edited, look, resolve, toplevel, tracked
+from admit.repository.git import Checkout, distance, edited, is_commit, look, resolve, toplevel, tracked
 from admit.repository.patch import Change, blob, blobs, changes, merge_base, names, trailers
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "changes",
     "distance",
     "edited",
+    "is_commit",
     "look",
     "merge_base",
     "names",

@@ -110,12 +110,21 @@ def resolve(root: Path, ref: str) -> str:
     Raises:
         InputError: there is no such commit; in a shallow clone it may only not have been fetched.
     """
-    out = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    out = _commit(root, ref)
     if not out:
         cut = is_shallow(root)
         do = DEEPEN if cut else "fetch it, or name another"
         raise InputError(ref, "no such commit in this repository", do=do)
     return out.strip()
+
+
+def is_commit(root: Path, ref: str) -> bool:
+    """Return whether `ref` names a commit that is in this repository."""
+    return bool(_commit(root, ref))
+
+
+def _commit(root: Path, ref: str) -> str | None:
+    return _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
 
 
 def distance(root: Path, old: str, new: str) -> Distance:

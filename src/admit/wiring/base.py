@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from admit.errors import InputError
-from admit.repository import blob, changes, look, merge_base, resolve, toplevel
+from admit.repository import blob, changes, is_commit, look, merge_base, resolve, toplevel
 from admit.settings import FILE, read_settings
 from admit.wiring.space import Workspace
 from admit.wiring.trusted import control_files
@@ -36,6 +36,11 @@ class Based(NamedTuple):
     def in_top(self, name: str) -> str:
         """Return a workspace's path as git has it."""
         return self.prefix + name
+
+    def brought(self) -> tuple[str, ...]:
+        """Return what git does not track and a worktree needs, of the workspace and of the top, from the top."""
+        words = self.space.settings.words("trust.bring")
+        return tuple(dict.fromkeys([*map(self.in_top, words), *words]))
 
 
 def based(start: Path, ref: str, *, head: str | None = None) -> Based:
@@ -90,31 +95,40 @@ def control_space(patch: Based, folder: Path) -> Workspace:
     return Workspace(folder, patch.space.settings, True)
 
 
-def found_base(environ: Mapping[str, str]) -> str | None:
+def found_base(environ: Mapping[str, str], start: Path) -> str | None:
     """Return the base that a GitHub or GitLab job names for the patch at work, None outside of one.
 
-    GitHub: `GITHUB_BASE_REF` in a pull request, the event's `merge_group.base_sha` in a merge queue. GitLab:
-    `CI_MERGE_REQUEST_TARGET_BRANCH_SHA`, else `CI_MERGE_REQUEST_DIFF_BASE_SHA`.
+    GitHub: the event's `merge_group.base_sha` in a merge queue; in a pull request the branch of `GITHUB_BASE_REF`, else
+    the event's `pull_request.base.sha`, which stays behind where the branch moves on. GitLab:
+    `CI_MERGE_REQUEST_TARGET_BRANCH_SHA`, else the branch of `CI_MERGE_REQUEST_TARGET_BRANCH_NAME`, else
+    `CI_MERGE_REQUEST_DIFF_BASE_SHA`. What was not fetched to the repository around `start` is passed over; where none
+    of it was, the first is returned, and whoever looks for it says so.
     """
-    return next((base for base in _said(environ) if base), None)
+    said = [base for base in _said(environ) if base]
+    return next((base for base in said if is_commit(start, base)), said[0] if said else None)
 
 
 def _said(environ: Mapping[str, str]) -> Iterator[str]:
     if environ.get("GITHUB_ACTIONS") == "true":
         event = _event(environ.get("GITHUB_EVENT_PATH", ""))
         yield _text(event, "merge_group", "base_sha")
+        yield _branch(environ.get("GITHUB_BASE_REF", ""))
         yield _text(event, "pull_request", "base", "sha")
-        if environ.get("GITHUB_BASE_REF"):
-            yield f"origin/{environ['GITHUB_BASE_REF']}"
     if environ.get("GITLAB_CI") == "true":
         yield environ.get("CI_MERGE_REQUEST_TARGET_BRANCH_SHA", "")
+        yield _branch(environ.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", ""))
         yield environ.get("CI_MERGE_REQUEST_DIFF_BASE_SHA", "")
+
+
+def _branch(name: str) -> str:
+    # in full: a tag or a branch that somebody calls `origin/main` would come first
+    return f"refs/remotes/origin/{name}" if name else ""
 
 
 def _event(path: str) -> Any:
     try:
         return json.loads(Path(path).read_bytes()) if path else {}
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
 
 
