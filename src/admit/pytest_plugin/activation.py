@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from admit.core.context import RunContext, Trial
     from admit.pytest_plugin.collection import Collection
     from admit.pytest_plugin.link import ChannelEnd
+    from admit.pytest_plugin.proof_watch import ProofWatch
     from admit.pytest_plugin.terms import Terms
 
 _PIN: Final = pytest.StashKey[Pin]()
 _CHANNEL: Final[pytest.StashKey[ChannelEnd]] = pytest.StashKey()
+_WATCH: Final[pytest.StashKey[ProofWatch]] = pytest.StashKey()
 _CONTEXT: Final = pytest.StashKey["RunContext | str"]()
 
 
@@ -66,6 +68,10 @@ def _record(config: pytest.Config) -> None:
     calls, trial = Calls(), context.trial
     recorder = Recorder(folder, context, terms, calls=calls, channel=config.stash.get(_CHANNEL, None))
     config.pluginmanager.register(recorder, "admit-recorder")
+    if trial is not None and (watch := config.stash.get(_WATCH, None)) is not None:
+        from admit.pytest_plugin.proof import Proof
+
+        config.pluginmanager.register(Proof(trial, calls, recorder=recorder, watch=watch), "admit-proof")
     if trial is not None and trial.canary:
         from admit.pytest_plugin.planting import Quiet
 
@@ -89,6 +95,10 @@ def _begin(config: pytest.Config, trial: Trial) -> None:
         from admit.pytest_plugin.link import ChannelEnd
 
         config.stash[_CHANNEL] = ChannelEnd(trial.channel, len(GATES))
+    if trial.part == "proof":
+        from admit.pytest_plugin.proof_watch import ProofWatch
+
+        config.stash[_WATCH] = ProofWatch(trial)
 
 
 def _observe_in_worker(config: pytest.Config, worker: dict[str, Any]) -> None:

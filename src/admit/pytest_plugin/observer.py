@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -81,16 +82,20 @@ class Observer:
 
     def _settle(self, trial: Trial, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Bring what was collected to what the part runs, after every option and plugin had its say."""
-        if trial.part == "base":
-            only = frozenset(trial.only)
+        if trial.part in {"base", "proof"}:
+            is_wanted = _named(trial) if trial.part == "proof" else self._listed(trial)
             for part in (items, self._found, self._deselected):
-                part[:] = [item for item in part if name_of(item, self._originals) in only]
+                part[:] = [item for item in part if is_wanted(item)]
         if trial.canary:
             from admit.pytest_plugin.planting import Planting
 
             planting = Planting(trial)
             session.config.pluginmanager.register(planting, "admit-planting")
             planting.plant(session, items, self._found)
+
+    def _listed(self, trial: Trial) -> Callable[[pytest.Item], bool]:
+        only = frozenset(trial.only)
+        return lambda item: name_of(item, self._originals) in only
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """Remember what an option or a plugin deselects."""
@@ -117,9 +122,10 @@ class Observer:
             known = {*nodes, *(name for name, _, _ in gone)}
             found = [(name_of(item, originals), item, VANISHED) for item in lost]
             gone += [row for row in found if row[0] not in known]
+        times = 1 if self._trial is None else self._trial.repeat
         self._collected(
             Collection(
-                nodes,
+                nodes * times,
                 frozenset(name_of(item, originals) for item in properties),
                 tuple(Gone(name, is_property(item), why) for name, item, why in gone),
             )
@@ -128,7 +134,7 @@ class Observer:
         self._calls.hypothesis = frozenset(item.nodeid for item in properties if is_hypothesis_item(item))
         if self._calls.hypothesis:
             self._calls.watch = self._pin.watch(session.config)
-        if self._trial is not None and self._trial.replay:
+        if self._trial is not None and self._trial.replay and self._trial.part != "proof":
             self._replay(session, self._trial.replay)
         self._found, self._deselected = [], []
 
@@ -138,3 +144,16 @@ class Observer:
         names = {item.nodeid: name_of(item, self._originals) for item in session.items}
         texts = {nodeid: replay[name] for nodeid, name in names.items() if name in replay}
         session.config.pluginmanager.register(Replay(texts), "admit-replay")
+
+
+def _named(trial: Trial) -> Callable[[pytest.Item], bool]:
+    """Return whether a test is among those that a proof names, by files from the worktree's top (contract P1)."""
+    from admit.prove.nodes import named
+
+    wanted, top = [named(text) for text in trial.only], os.path.realpath(trial.tree)
+
+    def is_wanted(item: pytest.Item) -> bool:
+        path = os.path.relpath(os.path.realpath(item.path), top).replace(os.sep, "/")
+        return any(one.covers(path, item.nodeid.partition("::")[2]) for one in wanted)
+
+    return is_wanted

@@ -38,9 +38,20 @@ class Part:
         for name in _STOPS_EARLY:
             if getattr(option, name, False):
                 setattr(option, name, False)
-        if self._files(config) is not None and not getattr(option, "pyargs", False):
+        if self._trial.part == "proof":
+            self._narrow(config)
+        elif self._files(config) is not None and not getattr(option, "pyargs", False):
             # a file that is named and not wanted would be a usage error, not an empty collection
             config.args[:] = [arg for arg in config.args if self._is_kept(config, arg)]
+
+    def _narrow(self, config: pytest.Config) -> None:
+        """Collect the named files alone, whatever was to be collected; one that is broken keeps no other from it."""
+        config.args[:] = sorted(path for path in self._files(config) or () if os.path.isfile(path))
+        option = config.option
+        option.continue_on_collection_errors = True
+        option.numprocesses, option.dist, option.tx = None, "no", []  # workers would only cost time
+        for name in ("lf", "failedfirst", "newfirst"):
+            setattr(option, name, False)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collect_file(self, file_path: Any, parent: pytest.Collector) -> Generator[None, Any, Any]:
@@ -56,9 +67,10 @@ class Part:
         if self._wanted is None:
             trial = self._trial
             files = {os.path.join(trial.tree, name) for name in trial.files}
-            files |= {os.path.join(config.rootpath, node.partition("::")[0]) for node in trial.only}
+            if trial.part != "proof":
+                files |= {os.path.join(config.rootpath, node.partition("::")[0]) for node in trial.only}
             self._wanted = frozenset(map(os.path.realpath, files))
-        selects = self._trial.part in {"proposals", "base"}
+        selects = self._trial.part in {"proposals", "base", "proof"}
         return self._wanted if selects else None
 
     def _is_kept(self, config: pytest.Config, arg: str) -> bool:

@@ -132,6 +132,14 @@ class Recorder:
             said = f"not from the tree under judgement: {', '.join(found)}"
             documents.not_run(BOTH, NODE, why="conflict", message=said)
 
+    def say(self, node: str, message: str) -> None:
+        """Record something that is no outcome of a test, under a name that no test has."""
+        try:
+            if self._documents is not None:
+                self._documents.not_run((FIXTURE_GATE,), node, why="no_verdict", message=message)
+        except Exception as error:  # noqa: BLE001 - as above
+            self.broken(error)
+
     # ------------------------------------------------------------ collection
 
     def collected(self, collection: Collection, reported_as: Sequence[str] = ()) -> None:

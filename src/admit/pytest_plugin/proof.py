@@ -1,0 +1,202 @@
+"""One side of a proof: each node runs several times, each time in a process of its own (boundary; contract P1, P2).
+
+A session collects once and forks for every execution, so that none sees what another left in memory, and a proof costs
+little more than a plain run. What a process reports comes back over a pipe and is recorded here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import signal
+import sys
+import warnings
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import pytest
+
+from admit.pytest_plugin.foreign import foreign_modules
+from admit.pytest_plugin.proof_watch import strangers
+from admit.pytest_plugin.reading import ATTRIBUTE, Reading
+
+if TYPE_CHECKING:
+    from admit.core.context import Trial
+    from admit.pytest_plugin.calls import Calls
+    from admit.pytest_plugin.proof_watch import ProofWatch
+    from admit.pytest_plugin.recorder import Recorder
+
+REPLAY: Final = "admit::replay::"
+"""What the name of a node begins with where it was replayed with the other side's counterexample."""
+
+SAID: Final = "admit::said::"
+"""The same where a record holds what was seen of an execution beside its outcome: the records come in one order."""
+
+VERSIONS: Final = "admit::versions"
+"""The name of the record that holds the versions of what runs the tests."""
+
+_HEAD: Final = 8
+_RECORDER: Final = "admit-recorder"
+
+
+class Proof:
+    """The pytest plugin that runs nodes so, in place of pytest's own protocol.
+
+    Args:
+        trial: how often, and which counterexamples to replay.
+        calls: of the session; each process goes on with a copy.
+        recorder: takes what is reported.
+        watch: has looked on since before the first conftest.
+    """
+
+    def __init__(self, trial: Trial, calls: Calls, *, recorder: Recorder, watch: ProofWatch) -> None:
+        self._trial, self._calls, self._recorder, self._watch = trial, calls, recorder, watch
+
+    def pytest_collection_finish(self) -> None:
+        """Say which versions run the tests."""
+        found = {"python": platform.python_version(), "pytest": pytest.__version__}
+        if (hypothesis := sys.modules.get("hypothesis")) is not None:
+            found["hypothesis"] = str(hypothesis.__version__)
+        self._recorder.say(VERSIONS, json.dumps(found))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> bool:
+        """Run a node as often as was asked for, then with the other side's counterexample, if there is one."""
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        for _ in range(self._trial.repeat):
+            self._execute(item, item.nodeid, "")
+        if text := self._trial.replay.get(item.nodeid):
+            self._execute(item, REPLAY + item.nodeid, text)
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        return True
+
+    def _execute(self, item: pytest.Item, name: str, replay: str) -> None:
+        answer = self._forked(item, replay)
+        if isinstance(answer, str):
+            answer = {"reports": [], "foreign": [], "said": {}, "lost": answer}
+        for keys in answer["reports"]:
+            report = item.config.hook.pytest_report_from_serializable(config=item.config, data=keys)
+            report.nodeid = name
+            item.ihook.pytest_runtest_logreport(report=report)
+        if "lost" in answer:
+            item.ihook.pytest_runtest_logreport(report=_lost(item, name, answer["lost"]))
+        self._recorder.foreign.update(answer["foreign"])
+        self._recorder.say(SAID + name, json.dumps(answer["said"]))
+
+    def _forked(self, item: pytest.Item, replay: str) -> dict[str, Any] | str:
+        """Return what a process of its own says of one execution, or why it says nothing."""
+        reads, writes = os.pipe()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of threads that do not come along; what needs one does not answer
+            child = os.fork()
+        if child == 0:
+            os.close(reads)
+            self._run_and_leave(item, replay, writes)
+        os.close(writes)
+        raw = None
+        try:
+            raw = _received(reads)
+        finally:
+            os.close(reads)
+            if raw is None:
+                with suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+            _, status = os.waitpid(child, 0)
+        if raw is not None:
+            answer: dict[str, Any] = json.loads(raw)
+            return answer
+        code = os.waitstatus_to_exitcode(status)
+        return "the process that ran it left without a word" if code >= 0 else f"it was ended by signal {-code}"
+
+    def _run_and_leave(self, item: pytest.Item, replay: str, writes: int) -> NoReturn:
+        try:
+            _send(writes, self._ran(item, replay))
+        except BaseException as error:  # noqa: BLE001 - pytest.exit and an interrupt too: nothing gets out of here
+            with suppress(BaseException):
+                _send(writes, {"reports": [], "foreign": [], "said": {}, "lost": f"{type(error).__name__}: {error}"})
+        finally:
+            os._exit(0)
+
+    def _ran(self, item: pytest.Item, replay: str) -> dict[str, Any]:
+        from _pytest.runner import runtestprotocol
+
+        manager = item.config.pluginmanager
+        for name in (_RECORDER, "terminalreporter"):  # they speak in the session's own process
+            if manager.has_plugin(name):
+                manager.unregister(name=name)
+        kept = _Kept(item.config, self._calls)
+        manager.register(kept, "admit-kept")
+        if replay:
+            from admit.pytest_plugin.replay import Replay
+
+            manager.register(Replay({item.nodeid: replay}), "admit-replay")
+        runtestprotocol(item, log=True, nextitem=None)
+        opened = sorted(self._watch.opened)
+        foreign = [*foreign_modules(self._trial), *strangers(self._trial)]
+        return {"reports": kept.reports, "foreign": foreign, "said": {**kept.raised, "opened": opened}}
+
+
+class _Kept:
+    """Keep the reports of an execution, each with what only the process that ran it can see."""
+
+    def __init__(self, config: pytest.Config, calls: Calls) -> None:
+        self._config, self._calls = config, calls
+        self.reports: list[Any] = []
+        self.raised: dict[str, Any] = {}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Take one."""
+        call = self._calls.pending.pop(report.when, None)
+        if call is not None and call.excinfo is not None and report.when == "call":
+            error = call.excinfo.value
+            self.raised = {"exception": _kind(error), "is_import": _is_import(error)}
+        if note := self._calls.note(report, call):
+            setattr(report, ATTRIBUTE, note)
+        self.reports.append(self._config.hook.pytest_report_to_serializable(config=self._config, report=report))
+
+
+def _kind(error: BaseException) -> str:
+    """Return the name of an exception's type, of a group with those of its members."""
+    kind = type(error)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    if isinstance(error, BaseExceptionGroup):
+        return f"{name}({', '.join(sorted({_kind(one) for one in error.exceptions}))})"
+    return name
+
+
+def _is_import(error: BaseException) -> bool:
+    if isinstance(error, BaseExceptionGroup):
+        return any(map(_is_import, error.exceptions))
+    return isinstance(error, ImportError)
+
+
+def _lost(item: pytest.Item, name: str, why: str) -> pytest.TestReport:
+    report = pytest.TestReport(name, item.location, {}, "failed", why, "???")  # type: ignore[arg-type]
+    setattr(report, ATTRIBUTE, {"reading": list(Reading("not_run", "crashed", why))})
+    return report
+
+
+def _send(fd: int, answer: dict[str, Any]) -> None:
+    raw = json.dumps(answer, default=str).encode("ascii")
+    block = len(raw).to_bytes(_HEAD, "big") + raw
+    while block:
+        block = block[os.write(fd, block) :]
+
+
+def _received(fd: int) -> bytes | None:
+    """Return a whole message, None where the other end left before; processes that a test left behind may hold it."""
+    head = _exactly(fd, _HEAD)
+    return None if head is None else _exactly(fd, int.from_bytes(head, "big"))
+
+
+def _exactly(fd: int, size: int) -> bytes | None:
+    parts = []
+    while size:
+        part = os.read(fd, min(size, 1 << 20))
+        if not part:
+            return None
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
