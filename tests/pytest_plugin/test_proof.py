@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from admit.pytest_plugin.proof import REPLAY, SAID, VERSIONS
+from admit.prove.seen import FOREIGN, REPLAY, SAID, VERSIONS
+from admit.pytest_plugin.foreign import NODE
 
 if TYPE_CHECKING:
     from tests.pytest_plugin.conftest import Parent, Tried
 
 GATES = ("property_check", "fixture_check")
-FOREIGN = "admit::foreign-module"
 
 
 def side(parent: Parent, *only: str, command: tuple[str, ...] = ("-q",), **trial: Any) -> Tried:
@@ -249,6 +249,7 @@ def test_a_module_that_is_installed_and_not_the_worktrees_leaves_no_verdict(pare
     assert "shop (" in next(line["message"] for line in records(tried) if line["node"] == FOREIGN)
     tried = side(parent, "test_a.py::test_x", env={"PYTHONPATH": str(parent.project.root / "src")})
     assert FOREIGN not in checks(tried)
+    assert FOREIGN == NODE
 
 
 def test_the_versions_that_ran_the_tests_are_said(parent: Parent) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,17 +23,23 @@ GATES = ("property_check", "fixture_check", FREEZE_GATE)
 
 
 class Bench(NamedTuple):
-    """Where parts are played: the worktree, the command and its environment, and a folder that no test is told of."""
+    """Where parts are played: the worktree, the command and its environment, and a folder that no test is told of.
+
+    `is_quiet` keeps what the command prints to itself.
+    """
 
     space: Workspace
     command: tuple[str, ...]
     environ: Mapping[str, str]
     private: Path
     timeout_s: float
+    is_quiet: bool = False
 
 
 class Played(NamedTuple):
     """What a part left: each gate's documents folded, how its process ended, what a person should know of that.
+
+    `heard` is the folder of the documents.
 
     `problems` says what was not as a run's own recorder does it; where it is not empty, the instrument is compromised.
     """
@@ -41,6 +48,7 @@ class Played(NamedTuple):
     ended: Exit
     note: str
     problems: tuple[str, ...]
+    heard: Path
 
 
 def play(bench: Bench, context: RunContext, trial: Trial) -> Played:
@@ -68,7 +76,8 @@ def play(bench: Bench, context: RunContext, trial: Trial) -> Played:
         unsaid = unsaid._replace(trial=trial._replace(channel=channel.path))
         write_context(told / CONTEXT_FILE, unsaid)
         _say(trial)
-        ended = run_child(bench.command, cwd=bench.space.root, env=_environment(bench, told), timeout_s=bench.timeout_s)
+        env = _environment(bench, told)
+        ended = run_child(bench.command, cwd=bench.space.root, env=env, timeout_s=bench.timeout_s, quiet=bench.is_quiet)
         channel.finish()
     if ended.interrupted:
         raise KeyboardInterrupt
@@ -76,7 +85,7 @@ def play(bench: Bench, context: RunContext, trial: Trial) -> Played:
     documents, unread = read_folder(bench.space, heard)
     against = contradictions(documents)
     folded = {gate: fold(gate, [one for one in documents if one.opening.gate == gate], against) for gate in GATES}
-    return Played(folded, ended, note, (*channel.problems, *unread))
+    return Played(folded, ended, note, (*channel.problems, *unread), heard)
 
 
 _WITHHELD = "withheld"
@@ -91,8 +100,17 @@ _SAID = {
 
 
 def _say(trial: Trial) -> None:
-    sys.stderr.write(f"admit: {_SAID[trial.part]}\n")
-    sys.stderr.flush()
+    if said := _SAID.get(trial.part):  # a proof says by itself how far it is
+        sys.stderr.write(f"admit: {said}\n")
+        sys.stderr.flush()
+
+
+def at_home(command: tuple[str, ...], home: Path, tree: Path) -> tuple[str, ...]:
+    """Return a command whose program is found: one named by a path that only the checkout has is taken from there."""
+    program = command[0] if command else ""
+    if "/" in program and not os.path.isabs(program) and not (tree / program).exists() and (home / program).exists():
+        return (os.fspath(home / program), *command[1:])
+    return command
 
 
 def _environment(bench: Bench, told: Path) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from admit.cli.attempts import check_folder, documents_in, foreign, one_run_at_a_time, shard_of, started
 from admit.cli.decide import answer, forget_decision
-from admit.cli.parts import GATES, Bench, Played, play
+from admit.cli.parts import GATES, Bench, Played, at_home, play
 from admit.cli.progress import bar
 from admit.cli.run import command_of, with_own_programs
 from admit.core.context import Trial
@@ -232,7 +232,7 @@ class _Run:
         )
         if dropped:
             self.notes.append(f"not passed on to the tests: {', '.join(dropped)}")
-        words = _at_home(command or self._command(), self.space.root, root)
+        words = at_home(command or self._command(), self.space.root, root)
         limit_s = self.args.timeout or self.space.settings.number("run.timeout_s")
         return Bench(Workspace(root, self.space.settings, True), words, environ, self.private, limit_s)
 
@@ -240,7 +240,7 @@ class _Run:
         if self._imported_from is None:
             from admit.wiring.editables import editable_folders
 
-            words = _at_home(self._command(), self.space.root, self.space.root)
+            words = at_home(self._command(), self.space.root, self.space.root)
             program = words[0] if words and os.path.basename(words[0]).startswith("python") else "python"
             if "/" in program and not os.path.isabs(program):
                 program = os.fspath(self.space.root / program)
@@ -317,11 +317,3 @@ class _Run:
             is_own_run=True,
         )
         return answer(self.space, asked, self.args)
-
-
-def _at_home(command: tuple[str, ...], home: Path, tree: Path) -> tuple[str, ...]:
-    """Return a command whose program is found: one named by a path that only the checkout has is taken from there."""
-    program = command[0] if command else ""
-    if "/" in program and not os.path.isabs(program) and not (tree / program).exists() and (home / program).exists():
-        return (os.fspath(home / program), *command[1:])
-    return command

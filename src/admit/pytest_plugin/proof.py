@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import pytest
 
+from admit.prove.seen import REPLAY, SAID, VERSIONS
 from admit.pytest_plugin.foreign import foreign_modules
 from admit.pytest_plugin.proof_watch import strangers
 from admit.pytest_plugin.reading import ATTRIBUTE, Reading
@@ -26,15 +27,6 @@ if TYPE_CHECKING:
     from admit.pytest_plugin.calls import Calls
     from admit.pytest_plugin.proof_watch import ProofWatch
     from admit.pytest_plugin.recorder import Recorder
-
-REPLAY: Final = "admit::replay::"
-"""What the name of a node begins with where it was replayed with the other side's counterexample."""
-
-SAID: Final = "admit::said::"
-"""The same where a record holds what was seen of an execution beside its outcome: the records come in one order."""
-
-VERSIONS: Final = "admit::versions"
-"""The name of the record that holds the versions of what runs the tests."""
 
 _HEAD: Final = 8
 _RECORDER: Final = "admit-recorder"

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
+
+from admit.prove.seen import Opened
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -31,13 +33,6 @@ _INNOCENT: Final = frozenset(
 
 _ROOTS: Final = ("", "src", "lib")
 """Where a worktree's packages begin, mostly."""
-
-
-class Opened(NamedTuple):
-    """A source that was read, and whose code read it; both are paths from the worktree's top."""
-
-    path: str
-    reader: str
 
 
 class ProofWatch:
