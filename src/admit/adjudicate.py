@@ -6,7 +6,18 @@ from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from admit.core.decision import Counts, Decision, GateRuling, Left, NodeVerdict, Patch, PolicyRef, held, ruled
+from admit.core.decision import (
+    INADMISSIBLE,
+    Counts,
+    Decision,
+    GateRuling,
+    Left,
+    NodeVerdict,
+    Patch,
+    PolicyRef,
+    held,
+    ruled,
+)
 from admit.core.fold import contradictions, fold
 from admit.core.lanes import on_trusted_lanes
 from admit.core.records import FAIL, PASS, NodeRecord
@@ -88,6 +99,7 @@ def bind(case: Case) -> Bound:
         found.setdefault("uncommitted-changes", "the evidence is for no commit")
     if any(document.opening.dirty for document in fresh + waived):
         found.setdefault("uncommitted-changes", "the run saw a working tree with uncommitted changes")
+    _add_disturbed(fresh + waived, found)
     own = _own_instrument(fresh, found)
     if own and case.router.options.no_base == "hold":
         found["no-base"] = own
@@ -95,6 +107,15 @@ def bind(case: Case) -> Bound:
     counting = on_trusted_lanes(fresh, case.timing, case.router.trust.timing_lanes)
     by_gate = {gate: tuple(one for one in counting if one.opening.gate == gate) for gate in gates}
     return Bound(patch, by_gate, stale, found, _said_aloud(case, stale, own))
+
+
+def _add_disturbed(documents: list[Document], found: dict[str, str]) -> None:
+    """Say in `found` what a run's parent saw meanwhile: it stands in the closing record (contract E5, L2)."""
+    for document in documents:
+        if document.closing is not None and document.closing.ended == "disturbed":
+            code, _, text = document.closing.reason.partition(": ")
+            code, text = (code, text) if code in INADMISSIBLE else ("instrument-moved", document.closing.reason)
+            found.setdefault(code, text)
 
 
 def _own_instrument(documents: list[Document], found: dict[str, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -114,5 +115,5 @@ def at_home(command: tuple[str, ...], home: Path, tree: Path) -> tuple[str, ...]
 
 
 def _environment(bench: Bench, told: Path) -> Mapping[str, str]:
-    asked = f"--admit={told}"
+    asked = f"-p admit --admit={shlex.quote(os.fspath(told))}"
     return {**bench.environ, "PYTEST_ADDOPTS": f"{bench.environ.get('PYTEST_ADDOPTS', '')} {asked}".strip()}

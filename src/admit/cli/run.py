@@ -15,7 +15,7 @@ from admit.cli.progress import bar
 from admit.errors import EvidenceError, InputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from admit.core.context import RunContext
     from admit.launch import Exit, Mark
@@ -81,10 +81,16 @@ def _run_here(args: argparse.Namespace) -> int:
     with one_run_at_a_time(folder):
         context = started(folder, context, attempt=args.attempt, patch_id=args.patch)
         before = documents_in(folder)
-        note = execute(space, command_of(args, space), folder, context=context, timeout_s=args.timeout)
-        found = moved_since(space, context)
-        if strange := foreign(folder, before, context.run_id):
-            found["mixed-evidence"] = strange
+        found: dict[str, str] = {}
+
+        def look() -> dict[str, str]:
+            found.update(moved_since(space, context))
+            if strange := foreign(folder, before, context.run_id):
+                found["mixed-evidence"] = strange
+            return found
+
+        command = command_of(args, space)
+        note = execute(space, command, folder, context=context, timeout_s=args.timeout, look=look)
         asked = Asked(
             folder,
             clock(),
@@ -104,9 +110,23 @@ def _earlier(folder: Path, context: RunContext) -> list[str]:
 
 
 def execute(
-    space: Workspace, command: tuple[str, ...], folder: Path, *, context: RunContext, timeout_s: float | None = None
+    space: Workspace,
+    command: tuple[str, ...],
+    folder: Path,
+    *,
+    context: RunContext,
+    timeout_s: float | None = None,
+    look: Callable[[], Mapping[str, str]] = dict,
 ) -> str:
     """Run a test command that leaves evidence in `folder`; return what a person should know of how it ended.
+
+    Args:
+        space: where it runs.
+        command: the test command.
+        folder: for the evidence.
+        context: what the run is told.
+        timeout_s: when it is killed; as configured by default.
+        look: called when it has ended; says what makes its evidence inadmissible, for the closing records.
 
     Raises:
         LaunchError: the command cannot be started.
@@ -118,7 +138,7 @@ def execute(
     ended = run_child(command, cwd=space.root, env=_environment(folder), timeout_s=limit_s)
     if ended.interrupted:
         raise KeyboardInterrupt
-    return seal(folder, ended, context)
+    return seal(folder, ended, context, look())
 
 
 def command_of(args: argparse.Namespace, space: Workspace) -> tuple[str, ...]:
@@ -151,7 +171,8 @@ def _context(space: Workspace, args: argparse.Namespace) -> RunContext:
 
 def _environment(folder: Path) -> Mapping[str, str]:
     """Return the run's environment: the plugin is asked for by a variable, so that make, tox and scripts pass it on."""
-    asked = f"--admit={shlex.quote(os.fspath(folder.resolve()))}"
+    # by name, for where plugins are not loaded by themselves (PYTEST_DISABLE_PLUGIN_AUTOLOAD)
+    asked = f"-p admit --admit={shlex.quote(os.fspath(folder.resolve()))}"
     # the order of sets and dicts of text is part of what tests measure: one seed for every run, unless somebody chose
     addopts = f"{os.environ.get('PYTEST_ADDOPTS', '')} {asked}".strip()
     return with_own_programs({"PYTHONHASHSEED": "0", **os.environ, "PYTEST_ADDOPTS": addopts})
@@ -168,8 +189,15 @@ def with_own_programs(environ: Mapping[str, str]) -> dict[str, str]:
     return {**environ, "PATH": path}
 
 
-def seal(folder: Path, ended: Exit, context: RunContext) -> str:
-    """Write the closing records if the run ended by itself; return what a person should know of how it ended."""
+def seal(folder: Path, ended: Exit, context: RunContext, found: Mapping[str, str] | None = None) -> str:
+    """Write the closing records if the run ended by itself; return what a person should know of how it ended.
+
+    Args:
+        folder: holds the run's documents.
+        ended: how its process ended.
+        context: what it was told.
+        found: what makes its evidence inadmissible, by code: whoever decides on it later has to know (contract E5).
+    """
     from admit.evidence.write import close_document
     from admit.launch import run_ended
 
@@ -185,9 +213,13 @@ def seal(folder: Path, ended: Exit, context: RunContext) -> str:
     said = sorted({mark.exit_code for mark in marks if mark is not None})
     reason = f"the command's exit code is {ended.exit_code}, pytest's {', '.join(map(str, said))}"
     reason = "" if how == "finished" else reason
+    if found and how == "finished":
+        how, sealed = "disturbed", next(f"{code}: {text}" for code, text in found.items())
+    else:
+        sealed = reason
     for path in paths:
         close_document(
-            path, ended=how, exit_code=ended.exit_code, signal=ended.signal, closed_by="launcher", reason=reason
+            path, ended=how, exit_code=ended.exit_code, signal=ended.signal, closed_by="launcher", reason=sealed
         )
     return reason and f"the run ended as {how}: {reason}"
 

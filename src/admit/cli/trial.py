@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from admit.core.signals import Ended
     from admit.trust.assembly import Parts
     from admit.trust.overlay import Tree, Worktrees
+    from admit.wiring import Workspace
     from admit.wiring.base import Based
     from admit.wiring.inventory import Inventory
     from admit.wiring.patch import Sorted
@@ -85,6 +86,7 @@ class _Run:
         laid = self.trees.judged(self.patch.base, self.patch.head, self.changed.is_instrument)
         bench = self._bench(laid)
         context = self._started(bench)
+        announced = self._announce(context)
         before, kept = documents_in(self.folder), self._state()
         seen = instrument_state(self.patch, laid.path)
         judged = self._play("judged", bench, context, canary=self.word)
@@ -95,7 +97,8 @@ class _Run:
             found["instrument-moved"] = f"written while the tests ran: {', '.join(names[:3])}"
         proposals = self._proposals(context)
         parts = Parts(inventory.nodes, self._records(judged), self._records(proposals), {}, inventory.seen)
-        policy = policy_of(bench.space, "policy.router", self.args.policy)
+        control = self._control()
+        policy = policy_of(control, "policy.router", self.args.policy)
         approved = approvals_of(self.patch, policy, clock(), self.args.approval or ())
         self.notes.extend(approved.problems)
         review = review_of(self.patch, self.changed, parts, approved)
@@ -103,15 +106,44 @@ class _Run:
             parts = self._with_base(parts, context, wanted, replays(parts, wanted))
         if self._state() != kept:
             self.compromised.append("something wrote into .admit while the tests ran")
+            self._forget()
         elif parts.seen_on_base != inventory.seen and not self.found and not self.compromised:
             self._keep(Inventory(parts.inventory, parts.seen_on_base))
-        review = review._replace(compromised="; ".join(self.compromised))
-        self._write(context, judged, assembled(parts, review), parts)
         if strange := foreign(self.folder, before, context.run_id):
             found["mixed-evidence"] = strange
-        return self._answer(
-            context, {**inadmissible(self.patch, self.changed, approved, policy), **self.found, **found}, bench
-        )
+        found = {**self.found, **found}
+        review = review._replace(compromised="; ".join(self.compromised))
+        self._write(context, judged, assembled(parts, review), parts, found)
+        for path in announced:
+            path.unlink(missing_ok=True)
+        return self._answer(context, {**inadmissible(self.patch, self.changed, approved, policy), **found})
+
+    def _announce(self, context: RunContext) -> list[Path]:
+        """Leave a document without a closing record for every gate, until the run's own are there.
+
+        Where this process is killed meanwhile, earlier evidence must not stand in for the run that was lost.
+        """
+        from admit import __version__
+        from admit.core.context import opening_of
+        from admit.evidence.write import DocumentWriter
+
+        paths = [self.folder / f"{gate}.{context.run_id}-begun.jsonl" for gate in GATES]
+        for gate, path in zip(GATES, paths, strict=True):
+            opening = opening_of(context, gate, tool="admit-run", tool_version=__version__)
+            DocumentWriter(path, opening._replace(instrument_of=self.patch.base)).release()
+        return paths
+
+    def _control(self) -> Workspace:
+        """Return where the base's files under review stand, taken from git when no test runs any more (T1)."""
+        from admit.wiring.base import control_space
+
+        return control_space(self.patch, Path(tempfile.mkdtemp(prefix="control-", dir=self.private)))
+
+    def _forget(self) -> None:
+        """Forget what bases were seen to collect: what wrote into `.admit` may have written that."""
+        folder = self._kept_at.parent
+        if folder.is_dir() and not folder.is_symlink():
+            shutil.rmtree(folder, ignore_errors=True)
 
     # ------------------------------------------------------------ the parts
 
@@ -273,9 +305,14 @@ class _Run:
         return state_of(self.space.root / ".admit", but=frozenset({self.space.path("ledger.path").name}))
 
     def _write(
-        self, context: RunContext, judged: Played, records: Mapping[str, list[NodeRecord]], parts: Parts
+        self,
+        context: RunContext,
+        judged: Played,
+        records: Mapping[str, list[NodeRecord]],
+        parts: Parts,
+        found: Mapping[str, str],
     ) -> None:
-        """Write each gate's document, sealed as the part that judged ended."""
+        """Write each gate's document, sealed as the part that judged ended, and with what was found meanwhile."""
         from admit import __version__
         from admit.core.context import opening_of
         from admit.evidence.write import DocumentWriter
@@ -294,13 +331,12 @@ class _Run:
             if folded.gap or exit_code is None:
                 writer.release()
             else:
-                ended: Ended = "exit_disagrees" if folded.unfinished else "finished"
-                writer.close(
-                    ended=ended, exit_code=exit_code, signal=None, closed_by="launcher", reason=folded.unfinished
-                )
+                ended: Ended = "exit_disagrees" if folded.unfinished else "disturbed" if found else "finished"
+                reason = folded.unfinished or next((f"{code}: {text}" for code, text in found.items()), "")
+                writer.close(ended=ended, exit_code=exit_code, signal=None, closed_by="launcher", reason=reason)
                 writer.release()
 
-    def _answer(self, context: RunContext, found: Mapping[str, str], bench: Bench) -> int:
+    def _answer(self, context: RunContext, found: Mapping[str, str]) -> int:
         from admit.wiring import Asked, clock
 
         asked = Asked(
@@ -313,7 +349,7 @@ class _Run:
             notes=(*dict.fromkeys(self.notes), *context.lock_differences),
             inadmissible=found,
             locked=context.locked,
-            control=bench.space,
+            control=self._control(),
             is_own_run=True,
         )
         return answer(self.space, asked, self.args)

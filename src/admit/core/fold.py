@@ -159,8 +159,8 @@ def _runs(documents: list[Document], contradictions: Mapping[str, str]) -> list[
     return [min(run, key=lambda one: (_SEVERITY.get(one.ended, 2), one)) for _, run in sorted(runs.items())]
 
 
-_NEVER_FILLED: Final = frozenset({"exit_disagrees", "unknown"})
-_SEVERITY: Final = {"exit_disagrees": 0, "unknown": 0, "": 1, "finished": 3}
+_NEVER_FILLED: Final = frozenset({"exit_disagrees", "disturbed", "unknown"})
+_SEVERITY: Final = {"exit_disagrees": 0, "disturbed": 0, "unknown": 0, "": 1, "finished": 3}
 
 
 def _shard(name: str, runs: list[_Run]) -> _Shard:

@@ -56,8 +56,12 @@ Why: TypeAlias = Literal[
 ]
 """The sub-reason of a node that is not a plain pass or fail."""
 
-Ended: TypeAlias = Literal["finished", "interrupted", "timeout", "crashed", "exit_disagrees", "unknown"]
-"""How a run ended. Only `finished` lets its gate pass (contract E9)."""
+Ended: TypeAlias = Literal["finished", "interrupted", "timeout", "crashed", "exit_disagrees", "disturbed", "unknown"]
+"""How a run ended. Only `finished` lets its gate pass (contract E9).
+
+`disturbed`: it came to its end, and whoever closed the document saw what makes it inadmissible, such as files that
+moved while tests ran; the reason begins with that code of `admit.core.decision.INADMISSIBLE`.
+"""
 
 CHECK_STATES: Final[tuple[CheckState, ...]] = get_args(CheckState)
 LOCK_STATES: Final[tuple[LockState, ...]] = get_args(LockState)

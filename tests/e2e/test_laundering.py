@@ -1,0 +1,132 @@
+"""What a run on a base held stays held: by a later decision, by the next run, by a run that was killed (T1, T4, E3)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import admit.policy
+
+if TYPE_CHECKING:
+    from conftest import Repository
+
+GOOD = """\
+def split(cents, parts):
+    share, rest = divmod(cents, parts)
+    return [share + 1] * rest + [share] * (parts - rest)
+"""
+
+WRITES = """
+text = open("tests/data/even.json").read()
+open("tests/data/even.json", "w").write(text + " ")
+"""
+
+
+def judged(repository: Repository, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return repository.admit("run", "--base", "main", *words, *repository.pytest(), **env)
+
+
+def attribution(done: subprocess.CompletedProcess[str]) -> str:
+    return done.stdout.splitlines()[0].partition("attribution=")[2] if done.stdout else done.stderr[-500:]
+
+
+@pytest.fixture
+def base(bare: Repository) -> Repository:
+    assert bare.admit("init").returncode == 0
+    bare.commit("base")
+    bare.git("checkout", "-q", "-b", "patch")
+    return bare
+
+
+def test_a_new_test_that_writes_rules_where_it_runs_changes_no_rule_t1(base: Repository) -> None:
+    base.git("checkout", "-q", "main")
+    settings = (base.root / "admit.toml").read_text()
+    base.write("admit.toml", re.sub("(?m)^router = .*", 'router = "own.toml"', settings))
+    base.write("own.toml", (Path(admit.policy.__file__).parent / "router.toml").read_text())
+    base.commit("rules of our own")
+    base.git("checkout", "-q", "-B", "patch")
+    base.write("tests/test_new.py", "def test_new():\n    open('own.toml', 'w').write('nothing = 1')\n")
+    base.commit()
+    done = judged(base)
+    assert (done.returncode, attribution(done)) == (0, "all-gates-held"), done.stderr[-1500:]
+
+
+def test_what_moved_while_tests_ran_holds_in_every_later_decision_l2(base: Repository) -> None:
+    base.write("shop.py", GOOD + WRITES)
+    base.commit()
+    assert attribution(judged(base)) == "instrument-moved"
+    for words in (("decide", "--base", "main"), ("decide",)):
+        done = base.admit(*words)
+        assert (done.returncode, attribution(done)) == (2, "instrument-moved"), words
+
+
+def test_what_moved_while_the_patchs_own_tests_ran_holds_later_too_e5(base: Repository) -> None:
+    base.write("shop.py", GOOD + WRITES)
+    base.commit()
+    done = base.admit("run", *base.pytest())
+    assert done.returncode == 2
+    base.git("checkout", "-q", "--", "tests/data/even.json")
+    assert base.admit("decide").returncode == 2
+
+
+def test_what_was_written_into_admits_own_folder_is_not_believed_by_the_next_run_t4(base: Repository) -> None:
+    assert judged(base).returncode == 0
+    (kept,) = (base.root / ".admit" / "inventory").glob("*.json")
+    base.write(
+        "tests/test_new.py",
+        f"import pathlib\n\n\ndef test_new():\n    pathlib.Path({os.fspath(kept)!r}).write_text('mine')\n",
+    )
+    base.commit()
+    done = judged(base)
+    assert done.returncode == 2
+    assert not kept.exists()
+
+
+def test_a_run_that_is_killed_leaves_what_says_so_and_earlier_evidence_does_not_stand_in_for_it_e3(
+    base: Repository,
+) -> None:
+    assert judged(base).returncode == 0
+    process = subprocess.Popen(
+        [str(Path(sys.executable).parent / "admit"), "run", "--base", "main", *base.pytest()],
+        cwd=base.root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    folder = base.root / ".admit" / "evidence"
+    for _ in range(600):
+        if list(folder.glob("*-begun.jsonl")):
+            break
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for words in (("decide", "--base", "main"), ("decide",)):
+        done = base.admit(*words)
+        assert (done.returncode, attribution(done)) == (2, "evidence-gap"), done.stdout
+    assert judged(base).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["with blank", "it's", 'quo"te'])
+def test_a_temporary_folder_of_any_name_serves(base: Repository, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    done = judged(base, TMPDIR=os.fspath(folder))
+    assert done.returncode == 0, done.stdout + done.stderr[-800:]
+
+
+def test_plugins_that_are_not_loaded_by_themselves_do_not_keep_the_recorder_out(base: Repository) -> None:
+    done = judged(base, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+    assert done.returncode == 0, done.stdout
+    done = base.admit("run", *base.pytest(), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+    assert done.returncode in (0, 2), done.stdout
+    decision = json.loads((base.root / ".admit" / "decision.json").read_text())
+    assert all(gate["documents"] for gate in decision["gates"])
