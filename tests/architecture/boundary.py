@@ -12,6 +12,7 @@ EDGES: dict[str, str] = {
     "admit.wiring.inventory": "keeps what a base collects",
     "admit.wiring.judging": "picks the evidence folder and the ledger",
     "admit.wiring.patch": "finds approvals",
+    "admit.wiring.prove": "finds the commits and the test files of a proof",
     "admit.wiring.space": "picks the clock and the configuration",
     "admit.wiring.telling": "makes a run's ids",
     "admit.wiring.trusted": "picks the files under review",
@@ -21,6 +22,7 @@ EDGES: dict[str, str] = {
 BOUNDARY: dict[str, str] = {
     "admit.collect.files": "reads reports",
     "admit.evidence.context": "reads and writes the file that hands a run's context to its child process",
+    "admit.evidence.each": "reads evidence documents, record by record",
     "admit.evidence.files": "reads evidence documents",
     "admit.evidence.read": "finds evidence documents",
     "admit.evidence.write": "appends evidence documents",

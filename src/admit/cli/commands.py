@@ -72,5 +72,11 @@ COMMANDS: Final[tuple[Command, ...]] = (
         'admit approve --base main --control --reason "repin after the schema change" --key ana.key',
         "approve",
     ),
+    Command(
+        "prove",
+        "Run tests on a patch and on its parent, and say whether they tell the two apart.",
+        "admit prove tests/test_a.py::test_x --parent main",
+        "prove",
+    ),
     Command("log", "Show the last decisions from the ledger.", "admit log", "log"),
 )

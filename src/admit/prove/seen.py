@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from admit.core.records import NodeRecord
-    from admit.prove.nodes import Named
 
 REPLAY: Final = "admit::replay::"
 """What the name of a node begins with where it was replayed with the other side's counterexample."""
@@ -119,13 +118,14 @@ def shown(seen: Seen, node: str, *, path: str, repeat: int) -> Side:
     Args:
         seen: what the side's run left.
         node: the test, as pytest has it.
-        path: its file, as pytest has it.
+        path: its file, from the repository's top.
         repeat: how often it was to run.
     """
     if seen.problem:
         return Side("cannot_run", seen.problem)
     if node not in seen.runs:
-        return Side("cannot_run", seen.uncollected.get(path) or "there is no such test")
+        said = (why for file, why in seen.uncollected.items() if is_file(path, file))
+        return Side("cannot_run", next(said, "there is no such test"))
     return replayed(side_of(seen.runs[node], repeat=repeat), seen.replays.get(node, ()))
 
 
@@ -135,33 +135,6 @@ def counterexamples(seen: Seen, *, repeat: int) -> dict[str, str]:
     return {node: side.reproduce for node, side in sides.items() if side.shown == "fails" and side.reproduce}
 
 
-def nodes_of(named_by: Named, *sides: Seen) -> list[str]:
-    """Return the tests that a name means, on any side, in their order; pytest may count paths from a folder below."""
-    found: dict[str, None] = {}
-    for seen in sides:
-        for node in seen.runs:
-            one = named(node)
-            if is_file(named_by.path, one.path) and named_by.covers(named_by.path, one.rest):
-                found[node] = None
-    return list(found)
-
-
 def is_file(path: str, as_pytest_has_it: str) -> bool:
     """Return whether a path from the repository's top and one from pytest's root name the same file."""
     return path == as_pytest_has_it or path.endswith(f"/{as_pytest_has_it}")
-
-
-def text_read(found: Iterable[Opened], path: str, *, is_product: Mapping[str, bool], tests: frozenset[str]) -> str:
-    """Return how a test reads sources as text, empty where it does not.
-
-    Args:
-        found: what was read while it ran, and while its file was collected.
-        path: the test's file.
-        is_product: whether a path is part of what is measured.
-        tests: the files of all tests of the proof; what another one reads is not this one's.
-    """
-    for one in sorted(found):
-        is_mine = one.reader == path or (one.reader not in tests and not is_product[one.reader])
-        if is_mine and one.path not in tests and is_product[one.path]:
-            return f"it reads {one.path} as text (in {one.reader})"
-    return ""
