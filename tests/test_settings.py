@@ -54,6 +54,12 @@ def test_values_and_sets_are_read() -> None:
         pytest.param(b'[lock]\nmanifest = "../x"\n', "a plain path under", id="a path that leaves"),
         pytest.param(b'[lock]\nmanifest = "/x"\n', "a plain path under", id="an absolute path"),
         pytest.param(b'[evidence]\nfolder = "."\n', "a plain path under", id="the root itself"),
+        pytest.param(b'[policy]\nrouter = "./x.toml"\n', "a plain path under", id="a policy spelled otherwise"),
+        pytest.param(b'[policy]\narbiter = "a//x.toml"\n', "a plain path under", id="a policy spelled otherwise too"),
+        pytest.param(b'[policy]\nrouter = "a/../x.toml"\n', "a plain path under", id="a policy by a way around"),
+        pytest.param(b'[policy]\nrouter = "/x.toml"\n', "a plain path under", id="a policy from elsewhere"),
+        pytest.param(b'[policy]\nrouter = ".admit/x.toml"\n', "outside of .admit", id="a policy in our own folder"),
+        pytest.param(b'[freeze]\nregister = ".admit/x.toml"\n', "outside of .admit", id="a register there"),
         pytest.param(b'[lock]\nmanifest = "admit.toml"\n', "as is the configuration", id="the configuration itself"),
         pytest.param(
             b'[lock]\nmanifest = "x"\nfile = "x"\n', "lock.file is 'x', as is lock.manifest", id="one path twice"

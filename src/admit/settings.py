@@ -85,6 +85,7 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         "untracked folders and files that a worktree needs; links to them are made there",
     ),
     Setting("trust.approvals", str, ".admit/approvals", "where reviewers' signed approvals lie; never in the commit"),
+    Setting("trust.inventory", str, "", "folder with the base's own evidence, for `admit decide` (contract T2)"),
     Setting("ledger.path", str, ".admit/ledger.db", "where decisions are recorded"),
     Setting("evidence.folder", str, ".admit/evidence", "where a run leaves its documents"),
     Setting("evidence.max_bytes", int, 2_000_000_000, "largest evidence document that is read"),
@@ -210,19 +211,40 @@ PATHS: Final = (
 )
 """Settings that name a file or folder of their own, under the root."""
 
+POLICIES: Final = ("policy.router", "policy.arbiter", "policy.trusted_arbiter")
+"""Settings that name a shipped policy, or a file like the above."""
+
+CONTROL: Final = ("lock.manifest", "lock.file", "freeze.register", "abstain.file", *POLICIES)
+"""Settings whose files are under review (contract T1): none of them may lie where admit keeps its own state."""
+
 
 def _check_paths(settings: Settings, text: _Text) -> None:
-    """Refuse a path that leaves the repository, or that two settings share: one would overwrite the other."""
+    """Refuse a path that leaves the repository, or that two settings share: one would overwrite the other.
+
+    A path has one spelling: which files are under review is compared by it.
+    """
+    shipped = {row.default for row in SETTINGS if row.key in POLICIES}
+    for key in POLICIES:
+        if settings.text(key) not in shipped:
+            _check_path(key, settings, text)
     seen: dict[str, str] = {FILE: "the configuration"}
     for key in PATHS:
+        _check_path(key, settings, text)
         parts = settings.text(key).split("/")
-        if settings.text(key).startswith("/") or {"", ".", "..", ".git"} & set(parts):
-            allowed = "a plain path under the repository's root"
-            raise text.error(key.split("."), f"{key} is {settings.text(key)!r}", allowed=allowed)
         if (other := seen.setdefault("/".join(parts), key)) != key:
             found, do = f"{key} is {settings.text(key)!r}, as is {other}", "give each a path of its own"
             is_written = text.at(*key.split(".")) != text.where  # one of the two may be a default, on no line
             raise text.error((key if is_written else other).split("."), found, do=do)
+
+
+def _check_path(key: str, settings: Settings, text: _Text) -> None:
+    path = settings.text(key)
+    parts, allowed = path.split("/"), "a plain path under the repository's root"
+    if path.startswith("/") or {"", ".", "..", ".git"} & set(parts):
+        raise text.error(key.split("."), f"{key} is {path!r}", allowed=allowed)
+    if key in CONTROL and parts[0] == ".admit":
+        allowed += ", outside of .admit, where admit keeps its own state"
+        raise text.error(key.split("."), f"{key} is {path!r}", allowed=allowed)
 
 
 def _sections() -> list[str]:

@@ -117,8 +117,11 @@ def test_a_signed_document_verifies_by_key_and_by_policy(admit: Admit, keys: dic
     assert admit("verify", name, "--policy", asked) == Answer(0, says, "")
 
 
-def test_a_policy_that_asks_nothing_of_a_gate_says_so_aloud(admit: Admit) -> None:
-    assert "not checked: the policy asks no signature" in admit("verify", left()).out
+def test_what_nobody_names_a_key_for_is_not_checked_and_not_good(admit: Admit) -> None:
+    name = left()
+    Path(f"{name}.dsse.json").write_text("garbage")
+    answer = admit("verify", name)
+    assert (answer.code, "not checked: the policy names no key" in answer.out) == (65, True)
 
 
 @pytest.mark.parametrize(
@@ -218,13 +221,23 @@ def decided(kind: str = "accept") -> str:
 def test_a_signed_decision_verifies_and_no_other_does(admit: Admit, keys: dict[str, str]) -> None:
     name = decided()
     assert admit("sign", "--decision", name, "--key", "../ci.key", "--verifier", "https://ci.example/admit").code == 0
-    says = f"{name}: holds: WORD attribution=x; signed by {keys['ci']}\n"
+    says = f"{name}: holds: WORD attribution=x on {HEAD}, at 2026-12-01T00:00:00Z; signed by {keys['ci']}\n"
     assert admit("verify", "--decision", name, "--key", "../ci.pub") == Answer(0, says, "")
     assert admit("verify", "--decision", name, "--key", "../ana.pub").code == 65
     decided("hold")
     assert "it signs another decision" in admit("verify", "--decision", name, "--key", "../ci.pub").err
     Path(f"{name}.dsse.json").unlink()
     assert admit("verify", "--decision", name, "--key", "../ci.pub").code == 65
+
+
+def test_a_decision_on_another_commit_does_not_verify_for_this_one_g6(
+    admit: Admit, keys: dict[str, str], patch: None
+) -> None:
+    name = decided()
+    admit("sign", "--decision", name, "--key", "../ci.key", "--verifier", "https://ci.example/admit")
+    answer = admit("verify", "--decision", name, "--key", "../ci.pub", "--head", "HEAD")
+    assert (answer.code, f"it is on {HEAD}" in answer.err) == (65, True)
+    assert admit("verify", left(), "--key", "../ci.pub", "--head", "HEAD").code == 64
 
 
 # ---------------------------------------------------------------- approve

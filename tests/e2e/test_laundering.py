@@ -130,3 +130,126 @@ def test_plugins_that_are_not_loaded_by_themselves_do_not_keep_the_recorder_out(
     assert done.returncode in (0, 2), done.stdout
     decision = json.loads((base.root / ".admit" / "decision.json").read_text())
     assert all(gate["documents"] for gate in decision["gates"])
+
+
+# ------------------------------------------------------------ rules that a patch brings along
+
+
+@pytest.fixture
+def ruled(base: Repository) -> Repository:
+    """A base with rules of its own, and a reviewer's key in them."""
+    base.git("checkout", "-q", "main")
+    assert base.admit("keys", "new", "ana", "--out", os.fspath(base.root / ".git")).returncode == 0
+    key = base.admit("keys", "show", os.fspath(base.root / ".git" / "ana.pub")).stdout.strip()
+    shipped = (Path(admit.policy.__file__).parent / "router.toml").read_text()
+    base.write("own.toml", f'{shipped}\n[trust]\napprovers = ["{key}"]\n')
+    settings = (base.root / "admit.toml").read_text()
+    base.write("admit.toml", re.sub("(?m)^router = .*", 'router = "own.toml"', settings))
+    base.commit("rules of our own")
+    base.git("checkout", "-q", "-B", "patch")
+    return base
+
+
+def approve(repository: Repository, *words: str) -> None:
+    done = repository.admit(
+        *("approve", "--base", "main", "--reason", "seen", "--key", os.fspath(repository.root / ".git" / "ana.key")),
+        *words,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_policy_named_on_the_command_line_is_the_bases_t1(ruled: Repository) -> None:
+    ruled.write("own.toml", "nothing = 1\n")
+    ruled.commit()
+    for words in (("run", "--base", "main", "--policy", "own.toml", *ruled.pytest()), ("decide", "--base", "main")):
+        done = ruled.admit(*words)
+        assert (done.returncode, attribution(done)) == (2, "control-files-touched"), done.stderr[-800:]
+    ruled.write("mine.toml", (ruled.root / "own.toml").read_text())
+    ruled.commit()
+    done = ruled.admit("decide", "--base", "main", "--policy", "mine.toml")
+    assert (done.returncode, "the base does not have it" in done.stderr) == (65, True)
+
+
+def test_a_link_in_the_place_of_rules_is_refused_t1(ruled: Repository) -> None:
+    ruled.git("checkout", "-q", "main")
+    (ruled.root / "own.toml").rename(ruled.root / "real.toml")
+    (ruled.root / "own.toml").symlink_to("real.toml")
+    ruled.commit("a link")
+    ruled.git("checkout", "-q", "-B", "patch")
+    ruled.write("real.toml", "nothing = 1\n")
+    ruled.commit()
+    done = judged(ruled)
+    assert (done.returncode, "a link in the place of a file under review" in done.stderr) == (65, True)
+
+
+def test_an_approval_is_of_what_the_patch_changes_since_it_left_the_base_l5(ruled: Repository) -> None:
+    ruled.write("admit.freezes.toml", "# a comment\n")
+    ruled.commit()
+    ruled.git("checkout", "-q", "main")
+    ruled.write("own.toml", (ruled.root / "own.toml").read_text() + "# stricter\n")
+    ruled.commit("stricter rules")
+    ruled.git("checkout", "-q", "patch")
+    approve(ruled, "--control")
+    ruled.git("checkout", "-q", "-B", "back", "main")
+    ruled.git("checkout", "-q", "HEAD~1", "--", "own.toml")
+    ruled.commit("back to the laxer rules")
+    assert attribution(judged(ruled)) == "control-files-touched"
+
+
+@pytest.mark.parametrize("place", ["data", "tests/data"])
+def test_an_approved_repin_merges_and_one_that_is_not_approved_in_whole_does_not_l5(
+    ruled: Repository, place: str
+) -> None:
+    ruled.git("checkout", "-q", "main")
+    ruled.write("data/rates.json", "1\n")
+    settings = (ruled.root / "admit.toml").read_text()
+    ruled.write("admit.toml", settings.replace('"tests/data/**"', '"tests/data/**", "data/**"'))
+    assert ruled.admit("lock", "write").returncode == 0
+    ruled.commit("more is pinned")
+    ruled.git("checkout", "-q", "-B", "patch")
+    file = "data/rates.json" if place == "data" else "tests/data/even.json"
+    ruled.write(file, (ruled.root / file).read_text() + "\n")
+    assert ruled.admit("lock", "write").returncode == 0
+    ruled.commit()
+    assert judged(ruled).returncode == 2
+    approve(ruled, "--control")
+    assert judged(ruled).returncode == 2
+    approve(ruled, "--control", "--path", file)
+    ruled.git("commit", "-q", "--allow-empty", "-m", "a head of its own")
+    done = judged(ruled)
+    assert (done.returncode, attribution(done)) == (0, "all-gates-held"), done.stdout
+
+
+def test_a_feature_may_go_with_its_test_when_a_reviewer_says_so_t7(ruled: Repository) -> None:
+    ruled.git("checkout", "-q", "main")
+    ruled.write("extra.py", "def one():\n    return 1\n")
+    ruled.write("tests/test_extra.py", "from extra import one\n\n\ndef test_one():\n    assert one() == 1\n")
+    ruled.commit("a feature")
+    ruled.git("checkout", "-q", "-B", "patch")
+    (ruled.root / "extra.py").unlink()
+    (ruled.root / "tests" / "test_extra.py").unlink()
+    ruled.commit()
+    assert judged(ruled).returncode == 2
+    approve(ruled, "--path", "tests/test_extra.py")
+    ruled.git("commit", "-q", "--allow-empty", "-m", "a head of its own")
+    done = judged(ruled)
+    assert (done.returncode, attribution(done)) == (0, "all-gates-held"), done.stdout
+    assert "given up with a reviewer's leave: tests/test_extra.py" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "link",
+    [".admit", ".admit/decision.json.part", ".admit/ledger.db", ".admit/evidence", ".admit/evidence/context.json"],
+)
+def test_nothing_is_written_through_a_link_that_a_commit_brings(base: Repository, tmp_path: Path, link: str) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("mine\n")
+    path = base.root / link
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(precious)
+    base.git("add", "-f", link)
+    base.git("commit", "-qm", "a link")
+    for words in (("run", "--base", "main", *base.pytest()), ("run", *base.pytest()), ("decide", "--base", "main")):
+        done = base.admit(*words)
+        assert (done.returncode, "a link that the commit brings" in done.stderr) == (65, True), words
+    assert precious.read_text() == "mine\n"

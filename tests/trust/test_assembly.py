@@ -140,18 +140,31 @@ def test_whatever_the_review_says_no_node_of_the_base_is_upgraded() -> None:
     for judged, new, base in itertools.product(forms, [None, *forms], [None, *forms]):
         for edited, lost, approved in itertools.product([True, False], repeat=3):
             made = parts(judged, new=() if new is None else (new,), on_base={} if base is None else {NODE: base})
-            found = only(
-                made,
-                review(
-                    edited=[NODE] if edited else [], lost=[NODE] if lost else [], approved=[NODE] if approved else []
-                ),
+            says = review(
+                edited=[NODE] if edited else [], lost=[NODE] if lost else [], approved=[NODE] if approved else []
             )
+            found = next(iter(assembled(made, says)[GATE]), None)
+            if found is None:
+                assert lost and approved and new is None and judged.check != "pass"
+                continue
             clean = found.check == "pass" and found.instrument == "intact"
             let_stand = approved and (edited or lost) and new is not None and new.check == "pass"
             if clean:
                 assert judged.check == "pass" or let_stand
             if judged.check == "pass" and lost and not approved:
                 assert not clean
+
+
+def test_a_lost_test_leaves_only_with_leave_and_never_where_the_instrument_is_broken_t4() -> None:
+    lost = {"lost": [NODE]}
+    assert assembled(parts(FAILED), review(**lost, approved=[NODE]))[GATE] == []
+    assert len(assembled(parts(FAILED), review(**lost))[GATE]) == 1
+    broken = review(**lost, approved=[NODE])._replace(compromised="a canary sang")
+    assert [one.instrument for one in assembled(parts(FAILED), broken)[GATE]] == ["compromised"]
+    nothing = parts()._replace(inventory={NODE: GATE}, judged={GATE: {}})
+    assert assembled(nothing, review(approved=[NODE]))[GATE] == []
+    assert [one.why for one in assembled(nothing, review())[GATE]] == ["vanished"]
+    assert [one.instrument for one in assembled(nothing, broken)[GATE]] == ["compromised"]
 
 
 @pytest.mark.parametrize(

@@ -84,12 +84,14 @@ def _new_place(space: Workspace, payload: bytes) -> str:
 
 def _entries(space: Workspace, args: Namespace) -> list[Entry]:
     """Return what is approved: changes of control files, of files named, of the files of nodes."""
-    from admit.repository import changes
+    from admit.repository import changes, merge_base
     from admit.trust.approvals import entry_of
     from admit.wiring import control_files
 
     prefix = _prefix(space)
-    found = {change.path: change for change in changes(space.root, args.base, args.head)}
+    # from where the patch left the base: what the base did since is no change of the patch's
+    base = merge_base(space.root, args.base, args.head)
+    found = {change.path: change for change in changes(space.root, base, args.head)}
     entries = []
     if args.control:
         touched = [prefix + name for name in control_files(space) if prefix + name in found]

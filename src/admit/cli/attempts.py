@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from admit.core.context import RunContext
+    from admit.wiring import Workspace
 
 SCHEMA = "admit.evidence/1"
 
@@ -118,17 +119,35 @@ def documents_in(folder: Path) -> frozenset[str]:
     return frozenset(path.name for path in folder.glob("*.jsonl"))
 
 
-def check_folder(root: Path, folder: Path) -> None:
-    """Refuse an evidence folder that holds what git tracks: it is emptied as runs go by.
+def check_links(space: Workspace) -> None:
+    """Refuse links that a commit brings to where admit writes: what they lead to would be overwritten.
+
+    Raises:
+        InputError: there is one.
+    """
+    from admit.repository import tracked
+
+    own = [".admit", *(space.settings.text(key) for key in ("evidence.folder", "ledger.path", "trust.approvals"))]
+    for name in {name for place in own for name in tracked(space.root, place)}:
+        if (space.root / name).is_symlink():
+            do = "take it out of the commit: admit writes there"
+            raise InputError(os.fspath(space.root / name), "a link that the commit brings", do=do)
+
+
+def check_folder(space: Workspace) -> None:
+    """Refuse an evidence folder that holds what git tracks, for it is emptied as runs go by; and links in its place.
 
     Raises:
         InputError: it does.
     """
     from admit.repository import tracked
 
-    inside = folder.relative_to(root).as_posix()
-    if inside.split("/")[0] != ".admit" and (files := tracked(root, inside)):
-        raise InputError(str(folder), f"git tracks {files[0]} there", do="give the evidence a folder of its own")
+    check_links(space)
+    name = space.settings.text("evidence.folder")
+    files = () if name.split("/")[0] == ".admit" else [*tracked(space.root, name), *tracked(space.root, f"{name}-*")]
+    if files:
+        found = f"git tracks {files[0]} there"
+        raise InputError(os.fspath(space.root / name), found, do="give the evidence a folder of its own")
 
 
 _KEYS = frozenset({"attempt", "shard", "lane", "patch_id"})

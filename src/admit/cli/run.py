@@ -76,7 +76,7 @@ def _run_here(args: argparse.Namespace) -> int:
     folder = space.path("evidence.folder")
     if context.dirty:  # evidence for no commit: it must not mix with any commit's
         folder = folder.with_name(folder.name + "-uncommitted")
-    check_folder(space.root, folder)
+    check_folder(space)
     forget_decision(space, args)
     with one_run_at_a_time(folder):
         context = started(folder, context, attempt=args.attempt, patch_id=args.patch)

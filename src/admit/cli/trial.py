@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from admit.core.fold import Folded
     from admit.core.records import NodeRecord
     from admit.core.signals import Ended
+    from admit.policy import Policy
+    from admit.trust.approvals import Approved
     from admit.trust.assembly import Parts
     from admit.trust.overlay import Tree, Worktrees
     from admit.wiring import Workspace
@@ -45,7 +47,7 @@ def run_on_base(args: argparse.Namespace, ref: str) -> int:
 
     patch = based(Path.cwd(), ref)
     folder = patch.space.path("evidence.folder")
-    check_folder(patch.space.root, folder)
+    check_folder(patch.space)
     forget_decision(patch.space, args)
     private = Path(tempfile.mkdtemp(prefix="admit-run-"))
     try:
@@ -78,12 +80,14 @@ class _Run:
     def decided(self) -> int:
         """Play the parts, write the gates' documents, decide on them."""
         from admit.trust.assembly import Parts, assembled, replays, to_run_on_base
-        from admit.wiring import clock, moved_in, policy_of
+        from admit.wiring import moved_in
         from admit.wiring.inventory import Inventory
-        from admit.wiring.patch import approvals_of, inadmissible, instrument_state, review_of
+        from admit.wiring.patch import inadmissible, instrument_state, laid_over, review_of, written
 
         inventory = self._inventory()
-        laid = self.trees.judged(self.patch.base, self.patch.head, self.changed.is_instrument)
+        policy, approved = self._approved()
+        undone = set(laid_over(self.patch, self.changed, approved))
+        laid = self.trees.judged(self.patch.base, self.patch.head, undone.__contains__)
         bench = self._bench(laid)
         context = self._started(bench)
         announced = self._announce(context)
@@ -92,15 +96,9 @@ class _Run:
         judged = self._play("judged", bench, context, canary=self.word)
         self._check_canaries(judged)
         found = moved_in(bench.space, context)
-        if (now := instrument_state(self.patch, laid.path)) != seen:
-            names = sorted(path for path in seen.keys() | now.keys() if seen.get(path) != now.get(path))
-            found["instrument-moved"] = f"written while the tests ran: {', '.join(names[:3])}"
+        found |= written(seen, instrument_state(self.patch, laid.path))
         proposals = self._proposals(context)
         parts = Parts(inventory.nodes, self._records(judged), self._records(proposals), {}, inventory.seen)
-        control = self._control()
-        policy = policy_of(control, "policy.router", self.args.policy)
-        approved = approvals_of(self.patch, policy, clock(), self.args.approval or ())
-        self.notes.extend(approved.problems)
         review = review_of(self.patch, self.changed, parts, approved)
         if wanted := to_run_on_base(parts, review):
             parts = self._with_base(parts, context, wanted, replays(parts, wanted))
@@ -113,7 +111,11 @@ class _Run:
             found["mixed-evidence"] = strange
         found = {**self.found, **found}
         review = review._replace(compromised="; ".join(self.compromised))
-        self._write(context, judged, assembled(parts, review), parts, found)
+        records = assembled(parts, review)
+        self._write(context, judged, records, parts, found)
+        there = {record.node for of_gate in records.values() for record in of_gate}
+        if given_up := sorted(parts.inventory.keys() - there):
+            self.notes.append(f"given up with a reviewer's leave: {', '.join(given_up[:3])} ({len(given_up)} in all)")
         for path in announced:
             path.unlink(missing_ok=True)
         return self._answer(context, {**inadmissible(self.patch, self.changed, approved, policy), **found})
@@ -133,8 +135,20 @@ class _Run:
             DocumentWriter(path, opening._replace(instrument_of=self.patch.base)).release()
         return paths
 
+    def _approved(self) -> tuple[Policy, Approved]:
+        """Return the policy and what reviewers approved by it, both before any code of the patch has run."""
+        from admit.wiring import clock, policy_of
+        from admit.wiring.base import given_policy
+        from admit.wiring.patch import approvals_of
+
+        control = self._control()
+        policy = policy_of(control, "policy.router", given_policy(self.patch, self.args.policy, control.root))
+        approved = approvals_of(self.patch, policy, clock(), self.args.approval or ())
+        self.notes.extend(approved.problems)
+        return policy, approved
+
     def _control(self) -> Workspace:
-        """Return where the base's files under review stand, taken from git when no test runs any more (T1)."""
+        """Return where the base's files under review stand, taken from git now: no test was told where (T1)."""
         from admit.wiring.base import control_space
 
         return control_space(self.patch, Path(tempfile.mkdtemp(prefix="control-", dir=self.private)))
@@ -338,18 +352,20 @@ class _Run:
 
     def _answer(self, context: RunContext, found: Mapping[str, str]) -> int:
         from admit.wiring import Asked, clock
+        from admit.wiring.base import given_policy
 
+        control = self._control()
         asked = Asked(
             self.folder,
             clock(),
             context.patch_id,
             head=self.patch.head,
             base=self.patch.tip,
-            policy=self.args.policy,
+            policy=given_policy(self.patch, self.args.policy, control.root),
             notes=(*dict.fromkeys(self.notes), *context.lock_differences),
             inadmissible=found,
             locked=context.locked,
-            control=self._control(),
+            control=control,
             is_own_run=True,
         )
         return answer(self.space, asked, self.args)

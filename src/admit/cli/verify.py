@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
+    from admit.core.decision import Decision
+
 
 def configure(parser: ArgumentParser) -> None:
     """Add the arguments."""
@@ -24,6 +26,7 @@ def configure(parser: ArgumentParser) -> None:
         metavar="PUB",
         help="a key that is trusted with all of it; may be repeated",
     )
+    parser.add_argument("--head", metavar="REF", help="the commit that the decision has to be on (with --decision)")
     parser.add_argument("--policy", help="take the keys of each gate from a policy (default: the router as configured)")
 
 
@@ -34,6 +37,8 @@ def run(args: Namespace) -> int:
         raise UsageError("--key", "--policy is given too", allowed="one of the two")
     if args.decision:
         return _decision(args)
+    if args.head:
+        raise UsageError("--head", "no --decision beside it", do="a document's commit is printed; a decision checks it")
     wrong = [path for path in args.files if not _holds(path, _keys(args, path))]
     if wrong:
         raise InputError("", f"{len(wrong)} of {len(args.files)} are not signed as asked", do="the lines above say why")
@@ -41,7 +46,7 @@ def run(args: Namespace) -> int:
 
 
 def _keys(args: Namespace, path: str) -> Sequence[str] | None:
-    """Return the keys that are trusted with a document's gate; None where the policy asks for no signature."""
+    """Return the keys that are trusted with a document's gate; None where nobody says which."""
     from admit.trust.signedfiles import read_key_id
     from admit.wiring import policy_of, workspace
 
@@ -58,8 +63,9 @@ def _holds(path: str, keys: Sequence[str] | None) -> bool:
     document = read_sealed(path)
     opening = document.opening
     if keys is None:
-        sys.stdout.write(one_line(f"{path}: not checked: the policy asks no signature of {opening.gate}") + "\n")
-        return True
+        said = f"{path}: not checked: the policy names no key for {opening.gate}; name one with --key"
+        sys.stdout.write(one_line(said) + "\n")
+        return False
     try:
         by = signed_by(document, read_small(path + SUFFIX), keys)
     except InputError as error:
@@ -81,5 +87,17 @@ def _decision(args: Namespace) -> int:
     if raw is None:
         raise InputError(args.decision, "not signed", do="sign it: `admit sign --decision`")
     by = decision_signed_by(decision, digest, raw, [read_key_id(given) for given in args.key])
-    sys.stdout.write(one_line(f"{args.decision}: holds: {decision.line}; signed by {', '.join(by)}") + "\n")
+    _check_head(decision, args)
+    on = f"on {decision.patch.head or 'no commit'}, at {decision.now}"
+    sys.stdout.write(one_line(f"{args.decision}: holds: {decision.line} {on}; signed by {', '.join(by)}") + "\n")
     return 0
+
+
+def _check_head(decision: Decision, args: Namespace) -> None:
+    """Refuse a decision on another commit: its signature holds for ever, and says nothing of this one."""
+    from admit.repository import resolve
+    from admit.wiring import workspace
+
+    if args.head and decision.patch.head != (head := resolve(workspace().root, args.head)):
+        found = f"it is on {decision.patch.head or 'no commit'}"
+        raise InputError(args.decision, found, allowed=head, do="verify the decision on this commit")

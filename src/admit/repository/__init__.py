@@ -1,7 +1,7 @@
 """What git says of the repository: where it is, which commit, what a patch changes, what is not committed."""
 
 from admit.repository.git import Checkout, distance, edited, is_commit, look, resolve, toplevel, tracked
-from admit.repository.patch import Change, blob, blobs, changes, merge_base, names, trailers
+from admit.repository.patch import Change, blob, blobs, changes, is_link, merge_base, names, trailers
 
 __all__ = [
     "Change",
@@ -12,6 +12,7 @@ __all__ = [
     "distance",
     "edited",
     "is_commit",
+    "is_link",
     "look",
     "merge_base",
     "names",

@@ -103,6 +103,18 @@ def blob(root: Path, commit: str, path: str) -> bytes | None:
     return None
 
 
+def is_link(root: Path, commit: str, path: str) -> bool:
+    """Return whether a commit has a symbolic link at a path, or on the way there.
+
+    Raises:
+        InputError: there is no such commit.
+    """
+    parts = path.split("/")
+    ways = ["/".join(parts[: n + 1]) for n in range(len(parts))]
+    out = demand(root, "ls-tree", "-z", "--full-tree", resolve(root, commit), "--", *ways)
+    return any(line.startswith(LINK.encode("ascii")) for line in out.split(b"\0"))
+
+
 def blobs(root: Path, ids: Iterable[str]) -> Mapping[str, bytes]:
     """Return the content of blobs by id, read by one child process.
 

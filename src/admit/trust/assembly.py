@@ -58,10 +58,16 @@ def assembled(parts: Parts, review: Review) -> dict[str, list[NodeRecord]]:
 
 def _gate_records(gate: str, parts: Parts, review: Review) -> list[NodeRecord]:
     judged, proposals = parts.judged.get(gate, {}), parts.proposals.get(gate, {})
-    records = [_judged(record, proposals.get(node), parts, review) for node, record in judged.items()]
+    records = [
+        _judged(record, proposals.get(node), parts, review)
+        for node, record in judged.items()
+        if not _given_up(record, proposals.get(node), review)
+    ]
     everywhere = {node for of_gate in parts.judged.values() for node in of_gate}
     records += [
-        _vanished(node, review) for node, of in parts.inventory.items() if of == gate and node not in everywhere
+        _vanished(node, review)
+        for node, of in parts.inventory.items()
+        if of == gate and node not in everywhere and (node not in review.approved or review.compromised)
     ]
     records += [
         _marked(record._replace(provenance="unproven"), review)
@@ -69,6 +75,12 @@ def _gate_records(gate: str, parts: Parts, review: Review) -> list[NodeRecord]:
         if node not in parts.inventory and node not in judged
     ]
     return sorted(records, key=lambda record: record.node)
+
+
+def _given_up(record: NodeRecord, new_form: NodeRecord | None, review: Review) -> bool:
+    """Return whether a reviewer let a test go that the patch's code fails: a feature that went, mostly."""
+    is_let_go = record.node in review.lost & review.approved and new_form is None
+    return is_let_go and record.check != "pass" and not review.compromised
 
 
 def _judged(record: NodeRecord, new_form: NodeRecord | None, parts: Parts, review: Review) -> NodeRecord:

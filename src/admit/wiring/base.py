@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from admit.errors import InputError
-from admit.repository import blob, changes, is_commit, look, merge_base, resolve, toplevel
+from admit.repository import blob, changes, is_commit, is_link, look, merge_base, resolve, toplevel
 from admit.settings import FILE, read_settings
 from admit.wiring.space import Workspace
 from admit.wiring.trusted import control_files
@@ -85,14 +85,49 @@ def base_moved_on(patch: Based) -> str:
 
 
 def control_space(patch: Based, folder: Path) -> Workspace:
-    """Write the base's files under review into a folder and return the workspace that they are read from (T1)."""
+    """Write the base's files under review into a folder and return the workspace that they are read from (T1).
+
+    Raises:
+        InputError: one of them is a link: what it leads to could be changed without review.
+    """
     for name in control_files(patch.space):
+        if is_link(patch.top, patch.base, patch.in_top(name)):
+            found = "a link in the place of a file under review, or on the way there"
+            raise InputError(f"{patch.base[:12]}:{patch.in_top(name)}", found, do="put the file itself there")
         raw = blob(patch.top, patch.base, patch.in_top(name))
         if raw is not None:
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(raw)
     return Workspace(folder, patch.space.settings, True)
+
+
+def given_policy(patch: Based, given: str | None, folder: Path) -> str | None:
+    """Return where a policy named on the command line is read: one that git tracks, as the base has it (T1).
+
+    Args:
+        patch: the patch.
+        given: a shipped policy's name, a file, or None.
+        folder: a private one, where the base's form is written.
+
+    Raises:
+        InputError: it lies in the repository, and the base does not have it.
+    """
+    from admit.policy import SHIPPED
+
+    if given is None or given in SHIPPED:
+        return given
+    path = Path(given).resolve()
+    if not path.is_relative_to(patch.top.resolve()):
+        return given
+    name = path.relative_to(patch.top.resolve()).as_posix()
+    raw = blob(patch.top, patch.base, name)
+    if raw is None:
+        do = "name one that the base has, or one outside of the repository"
+        raise InputError(f"--policy {given}", "the base does not have it: a patch brings no rules along", do=do)
+    place = folder / "given-policy.toml"
+    place.write_bytes(raw)
+    return str(place)
 
 
 def found_base(environ: Mapping[str, str], start: Path) -> str | None:

@@ -79,6 +79,20 @@ def sorted_changes(patch: Based) -> Sorted:
     return Sorted(*(tuple(by[kind]) for kind in ("control", "runner", "test", "cache", "product")))
 
 
+def laid_over(patch: Based, changed: Sorted, approved: Approved) -> tuple[Change, ...]:
+    """Return the changes that are undone where the patch is judged: the instrument's but what a reviewer let stand.
+
+    Rules are the base's in any case; of files under review the manifest alone can stand as the patch has it (L5, T7).
+    """
+    lock = {patch.in_top(patch.space.settings.text(key)) for key in ("lock.manifest", "lock.file")}
+    return tuple(
+        change
+        for change in patch.changes
+        if changed.is_instrument(change)
+        and not (approved.allows(change) and (change not in changed.control or change.path in lock))
+    )
+
+
 def instrument_state(patch: Based, tree: Path) -> dict[str, tuple[int, int, int]]:
     """Return what tells that a file of the instrument was written in a worktree: size, time of change, place.
 
@@ -98,6 +112,12 @@ def instrument_state(patch: Based, tree: Path) -> dict[str, tuple[int, int, int]
                 continue
             found[path] = (seen.st_size, seen.st_ctime_ns, seen.st_ino)
     return found
+
+
+def written(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, str]:
+    """Return which files of the instrument were written between two looks, in the words of a finding."""
+    names = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+    return {"instrument-moved": f"written while the tests ran: {', '.join(names[:3])}"} if names else {}
 
 
 def holds_compiled(tree: Path) -> bool:
