@@ -7,6 +7,7 @@ EDGES: dict[str, str] = {
     "admit.cli": "arguments, streams, exit codes",
     "admit.pytest_plugin": "runs inside somebody else's test process",
     "admit.wiring.base": "reads what CI says of the base",
+    "admit.wiring.base_evidence": "finds what the base's own run left",
     "admit.wiring.editables": "asks an interpreter where it imports from",
     "admit.wiring.instrument": "asks which versions are installed",
     "admit.wiring.inventory": "keeps what a base collects",

@@ -253,3 +253,103 @@ def test_nothing_is_written_through_a_link_that_a_commit_brings(base: Repository
         done = base.admit(*words)
         assert (done.returncode, "a link that the commit brings" in done.stderr) == (65, True), words
     assert precious.read_text() == "mine\n"
+
+
+# ------------------------------------------------------------ decisions after a run
+
+
+def test_what_a_patch_changes_of_the_rules_holds_without_a_base_named_too_t1(base: Repository) -> None:
+    base.write("admit.freezes.toml", "# a comment\n")
+    base.commit()
+    assert attribution(judged(base)) == "control-files-touched"
+    done = base.admit("decide")
+    assert (done.returncode, attribution(done)) == (2, "control-files-touched"), done.stderr
+    assert base.admit("decide", "--no-base").returncode == 64
+
+
+def test_a_decision_from_a_checkout_of_the_base_asks_what_the_patch_touches_t1(base: Repository) -> None:
+    base.write("admit.freezes.toml", "# a comment\n")
+    head = base.commit()
+    assert judged(base).returncode == 2
+    base.git("checkout", "-q", "main")
+    done = base.admit("decide", "--head", head)
+    assert (done.returncode, attribution(done)) == (2, "control-files-touched"), done.stdout
+
+
+def test_evidence_that_another_commits_tests_left_is_none_e5(base: Repository) -> None:
+    base.write("tests/test_shop.py", "def test_nothing():\n    pass\n")
+    base.commit()
+    base.admit("run", "--base", "HEAD", *base.pytest())
+    done = base.admit("decide", "--base", "main")
+    assert (done.returncode, attribution(done)) == (2, "mixed-evidence"), done.stdout
+
+
+def test_a_github_job_decides_with_its_base_t1(base: Repository) -> None:
+    base.write("admit.freezes.toml", "# a comment\n")
+    base.commit()
+    assert base.admit("run", *base.pytest()).returncode in (0, 2)
+    base.git("update-ref", "refs/remotes/origin/main", "main")
+    done = base.admit("decide", GITHUB_ACTIONS="true", GITHUB_BASE_REF="main")
+    assert (done.returncode, attribution(done)) == (2, "control-files-touched"), done.stdout + done.stderr
+
+
+def test_a_sparse_checkout_hides_no_test_of_the_base_t2(base: Repository) -> None:
+    base.git("checkout", "-q", "main")
+    base.write(
+        "more/tests/test_more.py", "from shop import split\n\n\ndef test_more():\n    assert split(3, 2) == [2, 1]\n"
+    )
+    base.commit("more tests")
+    base.git("checkout", "-q", "-B", "patch")
+    base.write("shop.py", GOOD.replace("[share + 1] * rest", "[share + 1] * rest * (cents != 3)"))
+    base.commit()
+    base.git("sparse-checkout", "set", "tests")
+    done = judged(base)
+    assert done.returncode == 1, done.stdout
+
+
+def test_a_policy_that_the_patch_turns_into_a_link_is_the_bases_t1(ruled: Repository, tmp_path: Path) -> None:
+    outside = ruled.root / ".git" / "outside.toml"
+    outside.write_text("nothing = 1\n")
+    (ruled.root / "own.toml").unlink()
+    (ruled.root / "own.toml").symlink_to("/etc/hostname")
+    ruled.commit()
+    done = ruled.admit("decide", "--base", "main", "--policy", "own.toml")
+    assert (done.returncode, attribution(done)) == (2, "control-files-touched"), done.stderr
+
+
+def test_each_shard_of_a_run_on_a_base_counts_and_all_together_merge_e6(base: Repository) -> None:
+    base.write("shop.py", GOOD + "\n")
+    base.commit()
+    for shard, test in (("1/2", "test_no_cent_is_lost"), ("2/2", "test_an_even_split")):
+        command = base.pytest(f"tests/test_shop.py::{test}")
+        done = base.admit("run", "--base", "main", "--shard", shard, *command)
+    assert (done.returncode, attribution(done)) == (0, "all-gates-held"), done.stdout
+
+
+def test_a_killed_run_in_place_leaves_what_says_so_too_e3(base: Repository) -> None:
+    assert base.admit("run", *base.pytest()).returncode == 0
+    wait = "import time, sys; sys.stderr.write('here'); sys.stderr.flush(); time.sleep(60)"
+    process = subprocess.Popen(
+        [str(Path(sys.executable).parent / "admit"), "run", "--", sys.executable, "-c", wait],
+        cwd=base.root,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert process.stderr is not None
+    process.stderr.read(4)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert attribution(base.admit("decide")) == "evidence-gap"
+
+
+def test_what_is_uncommitted_here_is_said_not_to_be_judged_e5(base: Repository) -> None:
+    base.write("shop.py", GOOD + "\n")
+    base.commit()
+    base.write("shop.py", "broken")
+    done = judged(base)
+    assert (done.returncode, "not what is uncommitted here: shop.py" in done.stdout) == (0, True)
+
+
+def test_an_approval_that_is_not_there_is_no_approval_that_is_passed_over(base: Repository) -> None:
+    done = judged(base, "--approval", "absent.json")
+    assert (done.returncode, "there is no such file" in done.stderr) == (65, True)

@@ -119,6 +119,18 @@ def documents_in(folder: Path) -> frozenset[str]:
     return frozenset(path.name for path in folder.glob("*.jsonl"))
 
 
+def measured_with(folder: Path) -> str | None:
+    """Return the base whose instrument judged, as the documents in a folder say; None where none did.
+
+    Where they disagree it is one of them, and the decision says that they do.
+    """
+    try:
+        said = [_opening(path).get("instrument_of") for path in sorted(folder.glob("*.jsonl"))]
+    except (OSError, RecursionError):
+        return None  # whoever reads the documents says what is wrong with them
+    return min((base for base in said if isinstance(base, str) and base), default=None)
+
+
 def check_links(space: Workspace) -> None:
     """Refuse links that a commit brings to where admit writes: what they lead to would be overwritten.
 

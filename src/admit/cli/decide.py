@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,15 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--approval", type=Path, action="append", metavar="FILE", help="a reviewer's signed approval (may be repeated)"
     )
+    parser.add_argument(
+        "--inventory",
+        type=Path,
+        metavar="DIR",
+        help="what the base's own run left as evidence: each node of it has to be there (default: as configured)",
+    )
+    parser.add_argument(
+        "--no-base", action="store_true", help="decide by the rules that lie here, also where CI names a base"
+    )
     parser.add_argument("--now", help="the instant to decide at, for a replay (RFC 3339)")
     add_patch(parser)
 
@@ -39,50 +49,92 @@ def add_patch(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Decide, record, write, print, and exit with the disposition."""
-    from admit.wiring import Asked, instant, workspace
-
     check_asked(args)
-    if args.base is not None:
-        return _on_base(args)
+    base = _named_base(args)
+    if base is not None:  # the configuration that lies here may be the patch's: it is not even read
+        return _on_base(args, base)
+    from admit.cli.attempts import check_links, measured_with
+    from admit.wiring import workspace
+
     space = workspace()
+    check_links(space)
+    measured = measured_with(args.folder or space.path("evidence.folder"))
+    if measured is None:
+        return _on_nothing(args, space)
+    if args.no_base:  # what the base's instrument held would be let go
+        raise UsageError("--no-base", f"the evidence was measured with {measured}", do="leave --no-base out")
+    return _on_base(args, measured)
+
+
+def _named_base(args: Namespace) -> str | None:
+    """Return the base whose rules decide, as named, else as CI says; None where nobody says.
+
+    Raises:
+        UsageError: one is named, and none is wanted.
+    """
+    from admit.wiring.base import found_base
+
+    if args.no_base:
+        if args.base is not None:
+            raise UsageError("--no-base", f"--base {args.base} beside it", allowed="one of the two")
+        return None
+    return args.base or found_base(os.environ, Path.cwd())
+
+
+def _on_nothing(args: Namespace, space: Workspace) -> int:
+    """Decide by the files under review that lie here: nobody names a base."""
+    from admit.wiring import Asked, instant
+    from admit.wiring.base_evidence import inventory_folder
+
     folder = args.folder or space.path("evidence.folder")
+    is_wanted = inventory_folder(space, args.inventory) is not None
     asked = Asked(
         folder=folder,
         notes=() if folder.is_dir() else (f"{folder} is no folder: there is no evidence",),
         now=instant(args.now),
         patch_id=args.patch,
         head=args.head,
-        base=args.base,
         policy=args.policy,
+        inadmissible={"no-inventory": _NO_BASE} if is_wanted else {},
     )
     return answer(space, asked, args)
 
 
-def _on_base(args: Namespace) -> int:
+_NO_BASE = "the base's evidence is to be looked at, and nobody names the base (--base REF)"
+
+
+def _on_base(args: Namespace, base: str) -> int:
     """Decide by the files under review as the base has them, not as the patch does (contract T1)."""
     from tempfile import TemporaryDirectory
 
+    from admit.cli.attempts import check_links
     from admit.wiring import Asked, instant, policy_of
-    from admit.wiring.base import based, control_space
+    from admit.wiring.base import based, control_space, given_policy
+    from admit.wiring.base_evidence import inventory_folder, kept_inventory, with_inventory
     from admit.wiring.patch import approvals_of, inadmissible, sorted_changes
 
-    patch = based(Path.cwd(), args.base, head=args.head)
+    patch = based(Path.cwd(), base, head=args.head)
+    check_links(patch.space)
     folder, now = args.folder or patch.space.path("evidence.folder"), instant(args.now)
     with TemporaryDirectory(prefix="admit-control-") as place:
         control = control_space(patch, Path(place))
-        policy = policy_of(control, "policy.router", args.policy)
+        given = given_policy(patch, args.policy, control.root)
+        policy = policy_of(control, "policy.router", given)
         approved = approvals_of(patch, policy, now, args.approval or ())
         asked = Asked(
             folder=folder,
             now=now,
             patch_id=args.patch,
             head=patch.head,
-            base=args.base,
-            policy=args.policy,
+            base=base,
+            instrument=patch.base,
+            policy=given,
             notes=(*(() if folder.is_dir() else (f"{folder} is no folder: there is no evidence",)), *approved.problems),
             inadmissible=inadmissible(patch, sorted_changes(patch), approved, policy),
             control=control,
         )
+        if (kept := inventory_folder(patch.space, args.inventory)) is not None:
+            asked = with_inventory(asked, kept_inventory(patch, kept, policy), patch, approved)
         return answer(patch.space, asked, args)
 
 

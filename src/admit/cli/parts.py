@@ -67,7 +67,8 @@ def play(bench: Bench, context: RunContext, trial: Trial) -> Played:
 
     told, heard = bench.private / f"{trial.part}-told", bench.private / f"{trial.part}-heard"
     told.mkdir(mode=0o700)
-    context = context._replace(run_id=f"{context.run_id}-{trial.part}")
+    # a part is folded by itself; which shard of the patch's evidence it becomes stands in the run's own documents
+    context = context._replace(run_id=f"{context.run_id}-{trial.part}", shard=1, shards=1)
     limits = limits_of(bench.space)
     unsaid = context._replace(
         nonce=_WITHHELD, trial=trial

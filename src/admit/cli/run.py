@@ -135,10 +135,14 @@ def execute(
     from admit.launch import run_child
 
     limit_s = timeout_s or space.settings.number("run.timeout_s")
+    announced = announce(folder, context)
     ended = run_child(command, cwd=space.root, env=_environment(folder), timeout_s=limit_s)
     if ended.interrupted:
         raise KeyboardInterrupt
-    return seal(folder, ended, context, look())
+    note = seal(folder, ended, context, look())
+    for path in announced:
+        path.unlink(missing_ok=True)
+    return note
 
 
 def command_of(args: argparse.Namespace, space: Workspace) -> tuple[str, ...]:
@@ -201,9 +205,10 @@ def seal(folder: Path, ended: Exit, context: RunContext, found: Mapping[str, str
     from admit.evidence.write import close_document
     from admit.launch import run_ended
 
-    paths = sorted(path for path in folder.glob("*.jsonl") if f".{context.run_id}-" in path.name)
+    own = sorted(path for path in folder.glob("*.jsonl") if f".{context.run_id}-" in path.name)
+    paths = [path for path in own if not path.name.endswith("-begun.jsonl")]
     if not paths:
-        _leave_openings(folder, context)
+        announce(folder, context, name="launch")
         code = f"exit code {ended.exit_code}" if ended.signal is None else f"signal {ended.signal}"
         return f"the command left no evidence ({code}): did it run pytest, with admit installed beside it?"
     marks = [_mark(path) for path in paths]
@@ -224,15 +229,21 @@ def seal(folder: Path, ended: Exit, context: RunContext, found: Mapping[str, str
     return reason and f"the run ended as {how}: {reason}"
 
 
-def _leave_openings(folder: Path, context: RunContext) -> None:
-    """Leave a document without a closing record for every gate: earlier evidence must not stand in for a lost run."""
+def announce(folder: Path, context: RunContext, *, instrument_of: str | None = None, name: str = "begun") -> list[Path]:
+    """Leave a document without a closing record for every gate, until the run's own are there, and return which.
+
+    Where this process is killed meanwhile, earlier evidence must not stand in for the run that was lost (contract U3).
+    """
     from admit import __version__
     from admit.core.context import opening_of
     from admit.evidence.write import DocumentWriter
 
+    paths = []
     for gate in ("property_check", "fixture_check", "flaky_freeze"):
         opening = opening_of(context, gate, tool="admit-run", tool_version=__version__)
-        DocumentWriter(folder / f"{gate}.{context.run_id}-launch.jsonl", opening).release()
+        paths.append(folder / f"{gate}.{context.run_id}-{name}.jsonl")
+        DocumentWriter(paths[-1], opening._replace(instrument_of=instrument_of)).release()
+    return paths
 
 
 def _mark(path: Path) -> Mark | None:

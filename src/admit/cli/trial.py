@@ -12,7 +12,7 @@ from admit.cli.attempts import check_folder, documents_in, foreign, one_run_at_a
 from admit.cli.decide import answer, forget_decision
 from admit.cli.parts import GATES, Bench, Played, at_home, play
 from admit.cli.progress import bar
-from admit.cli.run import command_of, with_own_programs
+from admit.cli.run import announce, command_of, with_own_programs
 from admit.core.context import Trial
 from admit.core.records import HARD
 from admit.core.signals import FREEZE_GATE
@@ -61,6 +61,7 @@ class _Run:
     """One run on a base, from its inventory to its decision."""
 
     def __init__(self, patch: Based, args: argparse.Namespace, folder: Path, private: Path, trees: Worktrees) -> None:
+        from admit.repository import edited
         from admit.wiring.patch import sorted_changes
 
         self.patch, self.args, self.folder, self.private, self.trees = patch, args, folder, private, trees
@@ -72,6 +73,8 @@ class _Run:
         self.found: dict[str, str] = {}
         self.compromised: list[str] = []
         self._imported_from: tuple[str, ...] | None = None
+        if changed := edited(self.space.root):
+            self.notes.append(f"the commit is judged; not what is uncommitted here: {', '.join(changed[:3])}")
         if caches := self.changed.caches:
             self.notes.append(f"caches in the commit are kept from the tests: {caches[0].path} and the like")
 
@@ -90,7 +93,7 @@ class _Run:
         laid = self.trees.judged(self.patch.base, self.patch.head, undone.__contains__)
         bench = self._bench(laid)
         context = self._started(bench)
-        announced = self._announce(context)
+        announced = announce(self.folder, context, instrument_of=self.patch.base)
         before, kept = documents_in(self.folder), self._state()
         seen = instrument_state(self.patch, laid.path)
         judged = self._play("judged", bench, context, canary=self.word)
@@ -119,21 +122,6 @@ class _Run:
         for path in announced:
             path.unlink(missing_ok=True)
         return self._answer(context, {**inadmissible(self.patch, self.changed, approved, policy), **found})
-
-    def _announce(self, context: RunContext) -> list[Path]:
-        """Leave a document without a closing record for every gate, until the run's own are there.
-
-        Where this process is killed meanwhile, earlier evidence must not stand in for the run that was lost.
-        """
-        from admit import __version__
-        from admit.core.context import opening_of
-        from admit.evidence.write import DocumentWriter
-
-        paths = [self.folder / f"{gate}.{context.run_id}-begun.jsonl" for gate in GATES]
-        for gate, path in zip(GATES, paths, strict=True):
-            opening = opening_of(context, gate, tool="admit-run", tool_version=__version__)
-            DocumentWriter(path, opening._replace(instrument_of=self.patch.base)).release()
-        return paths
 
     def _approved(self) -> tuple[Policy, Approved]:
         """Return the policy and what reviewers approved by it, both before any code of the patch has run."""

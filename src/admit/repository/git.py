@@ -127,6 +127,12 @@ def _commit(root: Path, ref: str) -> str | None:
     return _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
 
 
+def tree_of(root: Path, commit: str) -> str | None:
+    """Return the tree of a commit; None where it is not here (contract G6)."""
+    out = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{tree}}")
+    return out.strip() if out else None
+
+
 def distance(root: Path, old: str, new: str) -> Distance:
     """Return how far `new` has moved from `old`.
 

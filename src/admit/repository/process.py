@@ -25,6 +25,7 @@ _FIXED: Final = (
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     ("advice.detachedHead", "false"),
+    ("advice.graftFileDeprecated", "false"),  # said of the file that is set here to none
 )
 """Settings whose other values, in somebody's own configuration, would give another answer."""
 
@@ -104,7 +105,8 @@ def demand(root: Path, *words: str, stdin: bytes = b"", variables: Mapping[str, 
     answer = ask(root, *words, stdin=stdin, variables=variables)
     if answer.exit_code != 0:
         said = answer.err or f"exit code {answer.exit_code}"
-        raise InputError(f"git {words[0]}", said, do="see what it says of this repository; nothing was decided")
+        verb = next(word for before, word in zip(("", *words), words, strict=False) if "-c" not in {before, word})
+        raise InputError(f"git {verb}", said, do="see what it says of this repository; nothing was decided")
     return answer.out
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 
 _Test: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -112,10 +112,24 @@ def lost_nodes(base_nodes: Iterable[str], head_nodes: Iterable[str], renames: Ma
             node has to be there, and not on the base.
     """
     mine, there = frozenset(base_nodes), frozenset(head_nodes)
-    new = {node: _renamed(node, renames) for node in mine - there}
+    return mine - there - gone_on(mine - there, there, mine, renames=renames).keys()
+
+
+def gone_on(
+    gone: Collection[str], there: Container[str], base: Container[str], *, renames: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the new name of each node that went, and goes on under another by a declared rename (contract T2).
+
+    Args:
+        gone: nodes of the base that the patch does not have under their own name.
+        there: the patch's nodes.
+        base: the base's nodes.
+        renames: as for `lost_nodes`.
+    """
+    new = {node: name for node in gone if (name := _renamed(node, renames)) is not None}
     taken = Counter(new.values())
     # a name that the base has already, or that two nodes claim, is another test: under it one would vanish
-    return frozenset(node for node, name in new.items() if name not in there or name in mine or taken[name] > 1)
+    return {node: name for node, name in new.items() if name in there and name not in base and taken[name] == 1}
 
 
 def _renamed(node: str, renames: Mapping[str, str]) -> str | None:

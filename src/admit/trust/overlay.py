@@ -29,7 +29,10 @@ PREFIX: Final = "admit-tree-"
 """What the name of a folder with worktrees of ours begins with."""
 
 _OWNER: Final = "owner"
-_PARALLEL: Final = ("-c", "checkout.workers=4")  # waits for the disk, so that more than cores helps
+_WHOLE: Final = (
+    *("-c", "checkout.workers=4"),  # waits for the disk, so that more than cores helps
+    *("-c", "core.sparseCheckout=false"),  # what the checkout leaves out is part of the commit all the same
+)
 
 
 class Tree(NamedTuple):
@@ -104,12 +107,12 @@ class Worktrees:
         if self._is_fresh_needed and self._path.exists():
             _take_away_tree(self._root, self._path)
         if not self._path.exists():
-            demand(self._root, *_PARALLEL, "worktree", "add", "--detach", "--quiet", str(self._path), tree.commit)
+            demand(self._root, *_WHOLE, "worktree", "add", "--detach", "--quiet", str(self._path), tree.commit)
         else:
             for path in self._submodules():
                 if (link := self._path / path).is_symlink():
                     link.unlink()
-            demand(self._path, *_PARALLEL, "checkout", "--detach", "--force", "--quiet", tree.commit)
+            demand(self._path, *_WHOLE, "checkout", "--detach", "--force", "--quiet", tree.commit)
             demand(self._path, "clean", "-ffdxq")
         self._is_fresh_needed = self._is_fresh_needed or is_last
         self._bring_submodules()

@@ -117,11 +117,12 @@ def given_policy(patch: Based, given: str | None, folder: Path) -> str | None:
 
     if given is None or given in SHIPPED:
         return given
-    path = Path(given).resolve()
-    if not path.is_relative_to(patch.top.resolve()):
+    top, path = patch.top.resolve(), Path(given)
+    places = (path.parent.resolve() / path.name, path.resolve())  # where it lies, and where it leads
+    inside = [place.relative_to(top).as_posix() for place in places if place.is_relative_to(top)]
+    if not inside:
         return given
-    name = path.relative_to(patch.top.resolve()).as_posix()
-    raw = blob(patch.top, patch.base, name)
+    raw = None if is_link(patch.top, patch.base, inside[0]) else blob(patch.top, patch.base, inside[0])
     if raw is None:
         do = "name one that the base has, or one outside of the repository"
         raise InputError(f"--policy {given}", "the base does not have it: a patch brings no rules along", do=do)

@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
 from admit.errors import EvidenceError
-from admit.repository import distance, edited, look, resolve, toplevel, tracked
-from admit.wiring.trusted import control_files, declared, limits_of, policy_of, register_of
+from admit.repository import distance, edited, look, resolve, toplevel, tracked, tree_of
+from admit.wiring.trusted import control_files, declared, limits_of, policy_of, provenance_arbiter, register_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from admit.core.decision import Decision
     from admit.core.records import Document
     from admit.policy import Policy
+    from admit.trust.inventory import Inventory, Leave
     from admit.wiring.space import Workspace
 
 
@@ -47,6 +48,8 @@ class Asked(NamedTuple):
 
     `control` is where the files under review are read, where that is not the working tree (contract T1). `is_own_run`
     says that the evidence was written just now by this process, so that nothing a commit holds of it is read.
+    `instrument` is the commit whose tests had to judge, if any did.
+    `inventory` is what the base's own evidence names, `leave` by what a node of it may be gone (contract T2).
     """
 
     folder: Path
@@ -60,6 +63,9 @@ class Asked(NamedTuple):
     locked: tuple[LockedNodes, ...] = ()
     control: Workspace | None = None
     is_own_run: bool = False
+    instrument: str | None = None
+    inventory: Inventory | None = None
+    leave: Leave | None = None
 
 
 def case_of(space: Workspace, asked: Asked) -> Case:
@@ -75,27 +81,37 @@ def case_of(space: Workspace, asked: Asked) -> Case:
     control = asked.control or space
     router = policy_of(control, "policy.router", asked.policy)
     documents, problems = read_folder(space, asked.folder)
-    documents, unsigned = _signed(documents, router)
+    documents, unsigned = signed(documents, router)
+    documents, told = _compared(documents, asked)
     frozen, register, notes = register_of(control, documents, asked.now)
     checkout = look(space.root)
     head = resolve(space.root, asked.head) if asked.head and checkout.head else asked.head or checkout.head
-    tree = checkout.tree if head == checkout.head else None
+    tree = checkout.tree if head == checkout.head else tree_of(space.root, head) if head else None
     return Case(
         patch=Patch(asked.patch_id or "", head, None, tree),
         documents=documents,
         problems=problems,
         router=router,
-        arbiter=policy_of(control, "policy.arbiter"),
+        arbiter=policy_of(control, "policy.arbiter") if asked.inventory is None else provenance_arbiter(control),
         trusted=policy_of(control, "policy.trusted_arbiter"),
         timing=control.settings.words("gates.timing_nodes"),
         sampling=Sampling(asked.now, frozen, declared(control), router.options.flaky),
         register=register,
         inadmissible={**_outside(space, asked, router, documents), **asked.inadmissible},
-        notes=(*asked.notes, *unsigned, *notes),
+        notes=(*asked.notes, *told, *unsigned, *notes),
     )
 
 
-def _signed(documents: tuple[Document, ...], router: Policy) -> tuple[tuple[Document, ...], tuple[str, ...]]:
+def _compared(documents: tuple[Document, ...], asked: Asked) -> tuple[tuple[Document, ...], tuple[str, ...]]:
+    """Return the documents as the base's own evidence leaves them, and what that says aloud (contract T2, P3)."""
+    if asked.inventory is None:
+        return documents, ()
+    from admit.trust.inventory import Leave, compared
+
+    return compared(documents, asked.inventory, asked.leave or Leave({}))
+
+
+def signed(documents: tuple[Document, ...], router: Policy) -> tuple[tuple[Document, ...], tuple[str, ...]]:
     """Return the documents that are signed as the policy asks, and why others count as missing with their gate (T5)."""
     if not router.trust.evidence:
         return documents, ()
@@ -144,9 +160,20 @@ def _outside(space: Workspace, asked: Asked, router: Policy, documents: tuple[Do
         found["instrument-moved"] = loose
     if asked.base is not None:
         resolve(space.root, asked.base)
+    if other := _other_instrument(asked, documents):
+        found["mixed-evidence"] = other
     if moved := _base_moved(space, asked, router, documents):
         found["base-moved"] = moved
     return found
+
+
+def _other_instrument(asked: Asked, documents: tuple[Document, ...]) -> str:
+    """Return that the tests of another commit judged than of the one at which the patch left its base (E5, T7)."""
+    if asked.instrument is None:
+        return ""
+    others = {one.opening.instrument_of for one in documents} - {None, asked.instrument}
+    said = ", ".join(sorted(str(other) for other in others))
+    return f"measured with the tests of {said}; the patch left its base at {asked.instrument}" if others else ""
 
 
 def _loose_drift(asked: Asked, documents: tuple[Document, ...]) -> str:

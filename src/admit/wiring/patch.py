@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from admit.errors import InputError
 from admit.repository import blob, blobs, names, tracked, trailers
 from admit.wiring.base import base_moved_on
 from admit.wiring.trusted import control_files
@@ -215,18 +216,23 @@ def approvals_of(patch: Based, policy: Policy, now: datetime, given: Iterable[Pa
         policy: names the approvers.
         now: the deciding host's clock.
         given: further files, named on the command line.
+
+    Raises:
+        InputError: one that is named is not there, or cannot be read.
     """
     from admit.trust.approvals import ApprovalFile, Approved, covering
     from admit.trust.signedfiles import read_small
 
     folder = patch.space.path("trust.approvals")
-    files = [*sorted(folder.glob("*.json")), *given] if folder.is_dir() else list(given)
+    kept = sorted(path for path in folder.glob("*.json") if path.is_file()) if folder.is_dir() else []
+    given = list(given)
+    if absent := [path for path in given if not path.exists()]:
+        raise InputError(f"--approval {absent[0]}", "there is no such file", do="name what `admit approve` wrote")
+    files = [*kept, *given]
     if not files or not policy.trust.approvers:
         return Approved()
     read = [
-        ApprovalFile(os.fspath(path), raw, _is_tracked(patch, path))
-        for path in files
-        if (raw := read_small(os.fspath(path)))
+        ApprovalFile(os.fspath(path), read_small(os.fspath(path)) or b"", _is_tracked(patch, path)) for path in files
     ]
     return covering(read, policy.trust.approvers, now=now)
 

@@ -193,7 +193,9 @@ def told(pair: Pair, private: Path) -> RunContext:
     """
     from admit.core.context import RunContext
 
-    pinned, settings = pinned_instrument(control_space(pair.based, private)), pair.based.space.settings
+    space, settings = pair.based.space, pair.based.space.settings
+    control = control_space(pair.based, private) if space.is_initialised else Workspace(private, settings, False)
+    pinned = pinned_instrument(control)
     return RunContext(
         patch_id="proof",
         head=pair.patch.commit,
@@ -234,7 +236,8 @@ def measured(pair: Pair, context: RunContext, laid: Mapping[str, str | None], ve
 
 
 def _digest(pair: Pair, name: str) -> str | None:
-    raw = blob(pair.based.top, pair.parent.commit, pair.based.in_top(name))
+    based = pair.based
+    raw = blob(based.top, pair.parent.commit, based.in_top(name)) if based.space.is_initialised else None
     return None if raw is None else "sha256:" + sha256(raw).hexdigest()
 
 

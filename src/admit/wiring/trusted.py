@@ -40,6 +40,34 @@ def policy_of(space: Workspace, key: str, override: str | None = None) -> Policy
     return policy
 
 
+def provenance_arbiter(space: Workspace) -> Policy:
+    """Return the policy that rules on nodes where the base's evidence says which are proposals (contract 2.3, P3).
+
+    It is the one for a base's instrument, which nothing measured here. So it may not accept what the plain arbiter does
+    not: a base's evidence makes merging no easier.
+
+    Raises:
+        InputError: it does, or a policy is refused.
+    """
+    from admit.policy import for_gate
+
+    plain, trusted = policy_of(space, "policy.arbiter"), policy_of(space, "policy.trusted_arbiter")
+    ladder = for_gate(trusted, plain.check)
+    for states in ladder.combinations():
+        named = {signal.name: state for signal, state in zip(ladder.signals, states, strict=True)}
+        is_clean = (named["instrument"], named["provenance"]) == ("intact", "established")
+        seen = named if is_clean else {**named, plain.check: "not_run"}  # what a plain arbiter makes of the others
+        kinds = ladder.decide(*states).outcome.kind, plain.ladder.rule_on(seen).outcome.kind
+        # where the base's evidence is all there is, nobody says of a node that it was proven
+        if kinds[0] == "accept" and kinds[1] != "accept" and named["provenance"] != "proven":
+            said = ", ".join(f"{name} {state}" for name, state in named.items())
+            found = f"it accepts what {plain.source} does not: {said}"
+            raise InputError(
+                trusted.source, found, do="bring the two into line: with the base's evidence this one rules"
+            )
+    return trusted
+
+
 def limits_of(space: Workspace) -> Limits:
     """Return the limits that the settings put on evidence (contract E4)."""
     from admit.evidence.strict import LIMITS
