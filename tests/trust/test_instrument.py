@@ -117,3 +117,9 @@ def test_a_repository_adds_patterns_and_a_workspace_has_its_own_top() -> None:
     measures = {path: measure_of(changed(path), rules) for path in ("sub/checks/a.py", "sub/run.sh", "sub/test/a.py")}
     assert measures == {"sub/checks/a.py": "test", "sub/run.sh": "runner", "sub/test/a.py": "test"}
     assert measure_of(added("sub/src/random.py"), rules) == "runner"
+
+
+@pytest.mark.parametrize("path", ["admit.toml", "Admit.toml", "ADMIT.TOML"])
+def test_a_twin_in_case_of_a_file_under_review_is_under_review_t1(path: str) -> None:
+    change = Change(path, "000000", "100644", None, "1" * 40)
+    assert measure_of(change, Rules(control=frozenset({"admit.toml"}))) == "control"

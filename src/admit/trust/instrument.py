@@ -129,7 +129,8 @@ class Rules(NamedTuple):
 def measure_of(change: Change, rules: Rules) -> Measure:
     """Return what a changed file is to the measurement."""
     path = change.path
-    if path in rules.control:
+    # where file names have no case, one that differs in case alone takes the other's place
+    if path in rules.control or path.casefold() in {name.casefold() for name in rules.control}:
         return "control"
     if any(folder in CACHES for folder in path.split("/")[:-1]) or path.endswith((".pyc", ".pyo")):
         return "cache"
