@@ -353,3 +353,19 @@ def test_what_is_uncommitted_here_is_said_not_to_be_judged_e5(base: Repository) 
 def test_an_approval_that_is_not_there_is_no_approval_that_is_passed_over(base: Repository) -> None:
     done = judged(base, "--approval", "absent.json")
     assert (done.returncode, "there is no such file" in done.stderr) == (65, True)
+
+
+def test_a_fixture_added_to_a_pinned_set_merges_and_what_is_due_is_said_l2(base: Repository) -> None:
+    base.write("tests/data/new.json", "[]\n")
+    base.commit()
+    done = judged(base)
+    assert done.returncode == 0, done.stdout
+    assert "once merged, pinned sets hold files that nobody pinned: tests/data/new.json" in done.stdout
+
+
+def test_a_name_that_the_terminal_cannot_show_is_shown_escaped(base: Repository) -> None:
+    base.write("tests/test_\u00e9.py", "def test_new():\n    pass\n")
+    base.commit()
+    done = judged(base, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr[-600:]
+    assert "tests/test_\\xe9.py::test_new" in done.stdout

@@ -7,6 +7,7 @@ import os
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from importlib import import_module
+from io import TextIOWrapper
 from typing import NoReturn
 
 from admit.cli.commands import COMMANDS, Command
@@ -84,6 +85,10 @@ def _open_missing_streams() -> None:
                 os.dup2(fd, number)
                 os.close(fd)
             setattr(sys, name, os.fdopen(number, mode, closefd=False))
+    for stream in (sys.stdout, sys.stderr):
+        # a name that the terminal's encoding lacks is shown escaped, and is no error
+        if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _run(words: list[str]) -> int:

@@ -111,7 +111,7 @@ def _on_base(args: Namespace, base: str) -> int:
     from admit.wiring import Asked, instant, policy_of
     from admit.wiring.base import based, control_space, given_policy
     from admit.wiring.base_evidence import inventory_folder, kept_inventory, with_inventory
-    from admit.wiring.patch import approvals_of, inadmissible, sorted_changes
+    from admit.wiring.patch import approvals_of, inadmissible, not_yet_pinned, sorted_changes
 
     patch = based(Path.cwd(), base, head=args.head)
     check_links(patch.space)
@@ -129,7 +129,11 @@ def _on_base(args: Namespace, base: str) -> int:
             base=base,
             instrument=patch.base,
             policy=given,
-            notes=(*(() if folder.is_dir() else (f"{folder} is no folder: there is no evidence",)), *approved.problems),
+            notes=(
+                *(() if folder.is_dir() else (f"{folder} is no folder: there is no evidence",)),
+                *approved.problems,
+                *not_yet_pinned(patch),
+            ),
             inadmissible=inadmissible(patch, sorted_changes(patch), approved, policy),
             control=control,
         )

@@ -62,7 +62,7 @@ class _Run:
 
     def __init__(self, patch: Based, args: argparse.Namespace, folder: Path, private: Path, trees: Worktrees) -> None:
         from admit.repository import edited
-        from admit.wiring.patch import sorted_changes
+        from admit.wiring.patch import not_yet_pinned, sorted_changes
 
         self.patch, self.args, self.folder, self.private, self.trees = patch, args, folder, private, trees
         self.space = patch.space
@@ -77,6 +77,7 @@ class _Run:
             self.notes.append(f"the commit is judged; not what is uncommitted here: {', '.join(changed[:3])}")
         if caches := self.changed.caches:
             self.notes.append(f"caches in the commit are kept from the tests: {caches[0].path} and the like")
+        self.notes.extend(not_yet_pinned(patch))
 
     # ------------------------------------------------------------ the order of things
 
@@ -255,6 +256,7 @@ class _Run:
         """Return where a part is played: a worktree, its command and environment."""
         from admit.trust.environment import judged_environment
         from admit.wiring import Workspace
+        from admit.wiring.editables import moved_imports
         from admit.wiring.patch import holds_compiled
 
         root = tree.path / self.patch.prefix if self.patch.prefix else tree.path
@@ -262,7 +264,11 @@ class _Run:
         if holds_compiled(tree.path):
             pycache = Path(tempfile.mkdtemp(prefix="pycache-", dir=self.private))
         environ, dropped = judged_environment(
-            with_own_programs(os.environ), root=self.patch.top, tree=tree.path, pycache=pycache, first=self._editables()
+            with_own_programs(os.environ),
+            root=self.patch.top,
+            tree=tree.path,
+            pycache=pycache,
+            first=moved_imports(self._editables(), self.patch.top, tree.path),
         )
         if dropped:
             self.notes.append(f"not passed on to the tests: {', '.join(dropped)}")

@@ -203,6 +203,26 @@ def _pinned(patch: Based, changed: Sorted) -> list[Change]:
     return [change for change in patch.changes if change.path.casefold() in pinned and change not in changed.control]
 
 
+def not_yet_pinned(patch: Based) -> tuple[str, ...]:
+    """Return what to say of files that the patch adds to a pinned set: they hold nobody, and drift the base (L2)."""
+    from admit.lock.globs import Globs
+
+    sets = [Globs(one.paths, one.name) for one in patch.space.settings.sets]
+    own = (change for change in patch.changes if change.is_added and change.path.startswith(patch.prefix))
+    files = [change for change in own if any(one.match(_within(change, patch)) for one in sets)]
+    said = f"once merged, pinned sets hold files that nobody pinned: {_named(files)}; `admit lock write` pins them"
+    return (said,) if files and not _repins(patch) else ()
+
+
+def _within(change: Change, patch: Based) -> bytes:
+    return os.fsencode(change.path.removeprefix(patch.prefix))
+
+
+def _repins(patch: Based) -> bool:
+    manifest = patch.in_top(patch.space.settings.text("lock.manifest"))
+    return any(change.path == manifest for change in patch.changes)
+
+
 def _named(changes: list[Change]) -> str:
     names = ", ".join(change.path for change in changes[:3])
     return names + (f" and {len(changes) - 3} more" if len(changes) > 3 else "")
