@@ -281,6 +281,53 @@ def test_a_file_that_skipped_itself_and_stands_in_every_gate_is_judged_in_the_ga
     assert decide(alone, router=waived, sampling=declared).attribution == "unlisted-gate"
 
 
+EXCLUDED = {"check": "not_run", "why": "deselected", "message": "deselected"}
+
+
+def test_a_node_that_configuration_left_out_without_a_word_under_review_is_named_u7() -> None:
+    gone = [record(f"t.py::x{n}", **EXCLUDED) for n in range(5)]
+    decision = decide(
+        [document("property_check", record(), *gone[:1]), document("fixture_check", *gone[1:]), *clean()[2:]]
+    )
+    assert decision.line == "ESCALATE attribution=unregistered-exclusion"
+    assert decision.detail.startswith("5 nodes were left out")
+    assert decision.detail.endswith(": t.py::x0, t.py::x1, t.py::x2…")
+    assert decision.would_be == "ESCALATE attribution=inadmissible-evidence"
+    one = decide([document("property_check", record(), gone[0]), *clean()[1:]])
+    assert one.detail.startswith("1 node was left out")
+    assert one.detail.endswith(": t.py::x0")
+
+
+def test_an_exclusion_that_a_freeze_or_an_abstention_declares_is_none_u2_u7() -> None:
+    documents = [document("property_check", record(), record("t.py::x", **EXCLUDED)), *clean()[1:]]
+    declared = Sampling(NOW, {}, {"t.py::x": ("deselected", "deselected")})
+    assert decide(documents, sampling=declared).exit_code == 0
+    frozen = decide(documents, sampling=Sampling(NOW, {"t.py::x": "frozen until then"}, {}))
+    assert frozen.line == "ESCALATE attribution=inadmissible-evidence"
+    other = Sampling(NOW, {}, {"t.py::x": ("deselected", "another reason")})
+    assert decide(documents, sampling=other).attribution == "unregistered-exclusion"
+
+
+@pytest.mark.parametrize("why", [why for why in WHYS if why != "deselected"])
+def test_a_node_without_a_verdict_for_another_reason_is_no_exclusion(why: str) -> None:
+    documents = [document("property_check", record(), record("t.py::x", check="not_run", why=why)), *clean()[1:]]
+    assert decide(documents).attribution == "inadmissible-evidence"
+
+
+@pytest.mark.parametrize(("check", "attribution"), [("pass", "inadmissible-evidence"), ("fail", "concrete-behavior")])
+def test_a_node_that_another_shard_ran_was_not_excluded(check: str, attribution: str) -> None:
+    gone, ran = record("t.py::x", **EXCLUDED), record("t.py::x", check=check)
+    shards = [document("fixture_check", one, shard=n, shards=2) for n, one in enumerate((gone, ran), 1)]
+    assert decide([clean()[0], *shards, clean()[2]]).attribution == attribution
+
+
+def test_an_exclusion_beside_a_failure_leaves_the_block_and_is_said_aloud() -> None:
+    documents = [document("property_check", record(check="fail"), record("t.py::x", **EXCLUDED)), *clean()[1:]]
+    decision = decide(documents)
+    assert decision.line == "BLOCK attribution=invariant-or-over-specified-property"
+    assert any(note.startswith("unregistered-exclusion: 1 node") for note in decision.notes)
+
+
 def test_a_decision_that_cannot_be_recorded_is_not_returned_g1() -> None:
     def fail(_decision: Decision) -> None:
         raise LedgerError("ledger.db", "disk full")

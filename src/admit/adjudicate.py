@@ -71,6 +71,8 @@ def adjudicate(case: Case, record: Callable[[Decision], None]) -> Decision:
     if FREEZE_GATE not in bound.documents and any(gone.why == "frozen" for gate in gates for gone in gate.left):
         said = f"frozen nodes, and no signal {FREEZE_GATE} in the policy that would hold them"
         bound = bound._replace(inadmissible={**bound.inadmissible, "unlisted-gate": said})
+    if said := _left_out(bound, gates):
+        bound = bound._replace(inadmissible={**bound.inadmissible, "unregistered-exclusion": said})
     decision = route(case, bound, gates)
     record(decision)
     return decision
@@ -208,6 +210,23 @@ def roll_up(case: Case, bound: Bound) -> tuple[GateRuling, ...]:
         one = freeze_ruling(folded, case.register, _frozen_in_scope(case, left), now=case.sampling.now)
         rulings[FREEZE_GATE] = _stale_said(one, bound.stale)
     return tuple(rulings[signal.name] for signal in case.router.ladder.signals)
+
+
+def _left_out(bound: Bound, gates: tuple[GateRuling, ...]) -> str:
+    """Return which nodes configuration kept from running, and nothing under review declares; empty where none (U7)."""
+    gone = sorted(
+        verdict.node
+        for gate in gates
+        for verdict in gate.nodes
+        if verdict.kind == "hold"
+        and verdict.record.why == "deselected"
+        and not any(one.codes.get(verdict.node, 0) & (PASS | FAIL) for one in bound.documents[gate.gate])
+    )
+    if not gone:
+        return ""
+    counted = "1 node was" if len(gone) == 1 else f"{len(gone)} nodes were"
+    first = ", ".join(gone[:3]) + ("…" if len(gone) > 3 else "")
+    return f"{counted} left out of the run, with no freeze or declared abstention: {first}"
 
 
 def arbiter_of(case: Case, bound: Bound) -> Policy:

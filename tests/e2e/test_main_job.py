@@ -129,7 +129,7 @@ def test_a_repository_without_property_tests_does_not_require_their_gate_and_its
             "conftest.py",
             "def pytest_collection_modifyitems(items):\n    items[:] = []\n",
             2,
-            "inadmissible-evidence",
+            "unregistered-exclusion",
             "deselected",
             id="everything dropped",
         ),

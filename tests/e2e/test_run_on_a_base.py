@@ -69,6 +69,16 @@ def test_a_bug_blocks_by_the_bases_tests_a3(base: Repository) -> None:
     assert line(judged(base)).startswith("BLOCK attribution=")
 
 
+def test_tests_that_the_command_leaves_out_are_named_until_they_are_declared_u7(base: Repository) -> None:
+    base.write("shop.py", MORE)
+    base.commit()
+    done = base.admit("run", "--base", "HEAD~1", *base.pytest("-k", "even"))
+    assert line(done) == "ESCALATE attribution=unregistered-exclusion", done.stdout + done.stderr[-2000:]
+    assert "1 node was left out" in done.stdout
+    assert "tests/test_shop.py::test_no_cent_is_lost" in done.stdout
+    assert ("property_not_run", "deselected") in reasons(base)
+
+
 @pytest.mark.parametrize(
     ("tests", "reason"),
     [

@@ -182,7 +182,7 @@ ATTACKS = (
                 ),
             )
         },
-        COMPROMISED | {"vanished", "deselected"},
+        COMPROMISED | {"vanished", "deselected", "unregistered-exclusion"},
         "short-sheet",
         fools="ab",
     ),

@@ -145,6 +145,7 @@ INADMISSIBLE: Final[dict[str, str]] = {
     "base-moved": "the base branch; bring the patch up to date and run the gates again",
     "uncommitted-changes": "the working tree; commit, then run the gates on the commit",
     "no-base": "the run; give it the base so that the base's instrument can judge",
+    "unregistered-exclusion": "the run's configuration: it leaves out tests that no freeze or abstention declares",
     "fixture_repinned": "the pinned files that the patch pins anew, and who may approve that",
     "control-files-touched": "the files under review that the patch touches, and who may approve that",
     "instrument-edited": "what the patch changes about how tests are run, and who may approve that",
@@ -154,7 +155,9 @@ INADMISSIBLE: Final[dict[str, str]] = {
 Each of these holds: none of them can accept or reject (contract E4, E5, R7).
 """
 
-FOR_REVIEW: Final = frozenset({"fixture_repinned", "control-files-touched", "instrument-edited"})
+FOR_REVIEW: Final = frozenset(
+    {"unregistered-exclusion", "fixture_repinned", "control-files-touched", "instrument-edited"}
+)
 """What waits for a reviewer and says nothing against the evidence: a patch that is rejected stays so (contract T1)."""
 
 

@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from admit.core.decision import Decision, GateRuling
     from admit.core.signals import Why
 
+_LEFT_OUT: Final = (
+    "Run the gate without leaving tests out; what by design does not run here is declared in review "
+    "(`admit abstain write`)."
+)
+
 BY_ATTRIBUTION: Final[dict[str, str]] = {
     "evidence-gap": "Run the gate that is missing on this head, to its end, and decide again.",
     "behavior-and-invariant": "Correct the production code: examples and properties both found it wrong.",
@@ -33,6 +38,7 @@ BY_ATTRIBUTION: Final[dict[str, str]] = {
     "base-moved": "Name the base (--base), bring the patch up to date with it, and run every gate again.",
     "uncommitted-changes": "Commit, then run the gates on the commit.",
     "no-base": "Run against the base, so that its tests and configuration judge.",
+    "unregistered-exclusion": _LEFT_OUT,
     "fixture_repinned": "Have a reviewer approve the new pins (`admit approve`), or make them a patch of their own.",
     "control-files-touched": (
         "Make the change of the rules a patch of its own, or have a reviewer approve it (`admit approve`)."
@@ -72,7 +78,7 @@ BY_WHY: Final[dict[Why, str]] = {
     "never_ran": "Find out what ended the run before it was reached, then run the gate to its end.",
     "interrupted": "Run the gate to its end.",
     "truncated": "Run the gate to its end, so that its document is whole.",
-    "deselected": "Run the gate without leaving tests out; what by design does not run here is declared in review.",
+    "deselected": _LEFT_OUT,
     "flaky": "It both failed and passed on this commit: find out what makes the difference.",
     "vacuous": "The property ran on nothing: give it inputs that reach its assertions.",
     "error_collect": "Repair what kept the file from being collected.",
