@@ -38,8 +38,9 @@ def test_compiled_modules_go_to_a_fresh_folder(tmp_path: Path) -> None:
 
 def test_python_finds_the_worktree_where_it_would_find_the_checkout(tmp_path: Path) -> None:
     given = os.pathsep.join([f"{tmp_path}/src", "/elsewhere", "lib", str(tmp_path), f"{tmp_path}-not"])
-    kept, _ = judged(tmp_path, first=(f"{tmp_path}/src",), PYTHONPATH=given)
-    assert kept["PYTHONPATH"].split(os.pathsep) == ["/tree/src", "/elsewhere", "lib", "/tree", f"{tmp_path}-not"]
+    kept, _ = judged(tmp_path, first=(f"{tmp_path}/ours",), PYTHONPATH=given)
+    said = [f"{tmp_path}/ours", "/tree/src", "/elsewhere", "lib", "/tree", f"{tmp_path}-not"]
+    assert kept["PYTHONPATH"].split(os.pathsep) == said
 
 
 def test_a_library_of_python_inside_the_checkout_is_not_passed_on(tmp_path: Path) -> None:

@@ -180,7 +180,11 @@ class _Proving:
             (own / folder).mkdir(parents=True)
         pycache = own / "p" if holds_compiled(tree.path) else None
         environ, _ = judged_environment(
-            with_own_programs(os.environ), root=based.top, tree=tree.path, pycache=pycache, first=first
+            with_own_programs(os.environ),
+            root=based.top,
+            tree=tree.path,
+            pycache=pycache,
+            first=moved_imports(first, based.top, tree.path),
         )
         environ |= {"TMPDIR": os.fspath(own / "t"), "XDG_CACHE_HOME": os.fspath(own / "x")}
         root = tree.path / based.prefix if based.prefix else tree.path
@@ -229,6 +233,7 @@ class _Proving:
     def _answers(self, patch: Seen, parent: Seen) -> tuple[NodeProof, ...]:
         from admit.prove.answers import Asked, Meant, answers
         from admit.wiring.prove import product_of
+        from admit.wiring.editables import moved_imports
 
         opened = {one for seen in (patch, parent) for found in seen.opened.values() for one in found}
         is_product = product_of(self._pair, {path for one in opened for path in one})

@@ -59,15 +59,15 @@ def judged_environment(
         tree: the worktree.
         pycache: a fresh folder for compiled modules, so that those that a commit holds beside its sources are never
             loaded; None where the worktree holds none, which spares compiling all that is installed.
-        first: further folders of the checkout that Python imports from (editable installs); the worktree's come first.
+        first: folders that Python looks into before all others.
     """
     kept = {key: value for key, value in environ.items() if key not in DROPPED and not key.startswith(DROPPED_PREFIXES)}
     for key in _INSIDE:
         if any(_mapped(part, root, tree) != part for part in kept.get(key, "").split(os.pathsep)):
             del kept[key]
     dropped = tuple(sorted(key for key in environ.keys() - kept.keys() if key not in _OURS))
-    paths = [*first, *(part for part in environ.get("PYTHONPATH", "").split(os.pathsep) if part)]
-    mapped = list(dict.fromkeys(_mapped(path, root, tree) for path in paths))
+    paths = (part for part in environ.get("PYTHONPATH", "").split(os.pathsep) if part)
+    mapped = list(dict.fromkeys([*first, *(_mapped(path, root, tree) for path in paths)]))
     kept.pop("PYTHONPATH", None)
     if mapped:
         kept["PYTHONPATH"] = os.pathsep.join(mapped)
