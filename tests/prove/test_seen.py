@@ -13,7 +13,18 @@ from admit.prove.cells import Run, Side
 from admit.prove.nodes import named
 from admit.prove.record import Commit, Measured, Proof
 from admit.prove.report import text_of
-from admit.prove.seen import FOREIGN, REPLAY, SAID, VERSIONS, Opened, counterexamples, is_file, seen_of, shown
+from admit.prove.seen import (
+    FOREIGN,
+    REPLAY,
+    SAID,
+    VERSIONS,
+    Opened,
+    counterexamples,
+    is_file,
+    seen_of,
+    shown,
+    with_replays,
+)
 
 X, Y = "tests/test_a.py::test_x", "tests/test_a.py::test_y"
 
@@ -91,6 +102,12 @@ def test_only_a_failure_that_is_the_same_each_time_has_a_counterexample_to_repla
     assert counterexamples(seen_of([FAILED, FAILED]), repeat=2) == {X: "@r"}
     assert counterexamples(seen_of([FAILED, record(X)]), repeat=2) == {}
     assert counterexamples(seen_of([FAILED]), repeat=2) == {}
+
+
+def test_a_counterexample_that_was_to_be_replayed_and_was_not_leaves_no_verdict() -> None:
+    seen = with_replays(seen_of([record(X), record(Y), record(REPLAY + Y)]), {X: "@r", Y: "@r"})
+    assert "cannot be replayed: never ran" in shown(seen, X, path="tests/test_a.py", repeat=1).reason
+    assert shown(seen, Y, path="tests/test_a.py", repeat=1) == Side("passes")
 
 
 @pytest.mark.parametrize(

@@ -189,6 +189,39 @@ def test_a_counterexample_of_the_other_side_is_replayed_beside_the_executions(pa
         tried = side(parent, "test_a.py::test_p", replay={"test_a.py::test_p": one["reproduce"]})
         assert checks(tried) == {"test_a.py::test_p": [own] * 3, f"{REPLAY}test_a.py::test_p": [replay]}
     assert tried.ended() == ["finished"]
+    alone = side(parent, "test_a.py::test_p", repeat=0, replay={"test_a.py::test_p": one["reproduce"]})
+    assert checks(alone) == {f"{REPLAY}test_a.py::test_p": ["fail"]}
+    assert alone.ended() == ["finished"]
+
+
+def test_a_property_that_failed_once_fails_again_on_its_counterexample(parent: Parent) -> None:
+    text = """
+        import pathlib
+        from hypothesis import given, strategies as st
+        @given(st.integers(0, 999))
+        def test_p(n):
+            with pathlib.Path(__file__).with_name("seen").open("a") as log:
+                log.write(f"{n} ")
+            assert n < 5
+    """
+    parent.project.write("test_a.py", text)
+    assert checks(side(parent, "test_a.py::test_p")) == {"test_a.py::test_p": ["fail"] * 3}
+    assert (parent.project.root / "seen").read_text().split()[-2:] == ["5", "5"]  # not searched for anew
+
+
+def test_a_property_that_passes_on_its_own_counterexample_shows_both_outcomes(parent: Parent) -> None:
+    text = """
+        import pathlib
+        from hypothesis import given, strategies as st
+        done = pathlib.Path(__file__).with_name("done")
+        @given(st.integers(0, 999))
+        def test_p(n):
+            assert n < 5 or done.exists()
+        def teardown_module():
+            done.touch()
+    """
+    parent.project.write("test_a.py", text)
+    assert checks(side(parent, "test_a.py::test_p")) == {"test_a.py::test_p": ["fail", "pass", "pass"]}
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
 
 from admit.cli.parts import Bench, at_home, play
@@ -16,11 +17,13 @@ from admit.core.signals import FREEZE_GATE
 from admit.errors import EvidenceError, UsageError
 from admit.prove.cells import EXPECTS
 from admit.prove.record import MOST_REPEATS, Proof
-from admit.prove.seen import counterexamples, seen_of
+from admit.prove.seen import counterexamples, seen_of, with_replays
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
+    from typing import Self
 
     from admit.cli.parts import Played
     from admit.core.context import RunContext
@@ -110,11 +113,50 @@ def _proof(pair: Pair, targets: Sequence[Target], args: argparse.Namespace) -> P
 
 
 class _Place(NamedTuple):
-    """One side: its name, its worktree, where its tests are run."""
+    """One side: its name, its worktree, where its tests are run, what their files held before any of them ran."""
 
     name: str
     tree: Path
     bench: Bench
+    tests: Mapping[str, bytes]
+
+
+class _Meanwhile:
+    """Lay out a side while the other's tests run; leaving the block waits for it.
+
+    Args:
+        lay: makes the side.
+    """
+
+    def __init__(self, lay: Callable[[], _Place]) -> None:
+        self._lay = lay
+        self._made: list[_Place] = []
+        self._failed: list[BaseException] = []
+        self._thread = Thread(target=self._make)
+
+    def _make(self) -> None:
+        try:
+            self._made.append(self._lay())
+        except BaseException as error:  # noqa: BLE001 - it is raised again where somebody waits for it
+            self._failed.append(error)
+
+    def made(self) -> _Place:
+        """Return the side."""
+        self._thread.join()
+        if self._failed:
+            raise self._failed[0]
+        return self._made[0]
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Wait: its worktree is about to be taken away, whatever happened."""
+        self._thread.join()
 
 
 class _Proving:
@@ -127,53 +169,71 @@ class _Proving:
         self._laid = laid_over(pair, targets)
         self._context: RunContext = told(pair, private / "c")
         self._sessions = 0
+        self._imported: tuple[str, ...] | None = None
 
     def proof(self, on_patch: Worktrees, on_parent: Worktrees) -> Proof:
         """Lay out both sides, run them, and say what that shows."""
-        from admit.wiring.prove import check_same, lay_loose, measured
+        from admit.wiring.prove import measured
 
         pair, args = self._pair, self._args
-        _say("laying out the patch and its parent")
-        trees = (
-            on_patch.plain(pair.patch.commit),
-            on_parent.judged(pair.patch.commit, pair.parent.commit, lambda change: change.path in self._laid),
-        )
-        for tree in trees:
-            lay_loose(self._targets, tree.path)
-        check_same(self._targets, *(tree.path for tree in trees))
-        patch, parent = self._places(trees)
-        if args.expect == "fails-on-parent":  # the side that may have a counterexample comes first
-            of_parent, of_patch = self._both(parent, patch)
-        else:
-            of_patch, of_parent = self._both(patch, parent)
-        versions = {**of_parent.versions, **of_patch.versions}
+        lays: dict[str, Callable[[], Tree]] = {
+            "patch": lambda: on_patch.plain(pair.patch.commit),
+            "parent": lambda: on_parent.judged(
+                pair.patch.commit, pair.parent.commit, lambda change: change.path in self._laid
+            ),
+        }
+        # the side that may have a counterexample comes first
+        order = ("parent", "patch") if args.expect == "fails-on-parent" else ("patch", "parent")
+        seen = dict(zip(order, self._both(order, lays), strict=True))
+        versions = {**seen["parent"].versions, **seen["patch"].versions}
         return Proof(
             pair.patch,
             pair.parent,
             args.expect,
             args.repeat,
             measured(pair, self._context, self._laid, versions),
-            self._answers(of_patch, of_parent),
+            self._answers(seen["patch"], seen["parent"]),
         )
 
     # ------------------------------------------------------------ the sides
 
-    def _places(self, trees: tuple[Tree, Tree]) -> tuple[_Place, _Place]:
-        from admit.wiring.editables import editable_folders
+    def _both(self, order: tuple[str, str], lays: Mapping[str, Callable[[], Tree]]) -> tuple[Seen, Seen]:
+        """Return what both sides show, each with the other's counterexamples replayed."""
+        from admit.wiring.prove import check_same
 
-        space, top = self._pair.based.space, self._pair.based.top
-        command = at_home(space.settings.words("run.command"), space.root, space.root)
-        program = command[0] if command and os.path.basename(command[0]).startswith("python") else "python"
-        first = editable_folders(with_own_programs(os.environ), top, program=program)
-        patch, parent = (self._place(name, tree, first) for name, tree in zip(("patch", "parent"), trees, strict=True))
-        return patch, parent
+        repeat = self._args.repeat
+        _say(f"laying out the {order[0]}")
+        first = self._place(order[0], lays[order[0]]())
+        with _Meanwhile(lambda: self._place(order[1], lays[order[1]]())) as later:
+            one = self._played(first, {})
+            second = later.made()
+        check_same(first.tests, second.tests)
+        two = self._played(second, counterexamples(one, repeat=repeat))
+        if back := {node: text for node, text in counterexamples(two, repeat=repeat).items() if node in one.runs}:
+            again = self._played(first, back, repeat=0)
+            one = one._replace(replays={**one.replays, **again.replays}, problem=one.problem or again.problem)
+        return one, two
 
-    def _place(self, name: str, tree: Tree, first: tuple[str, ...]) -> _Place:
+    def _imports(self) -> tuple[str, ...]:
+        """Return what the tests' Python imports from the checkout by itself; asked once."""
+        if self._imported is None:
+            from admit.wiring.editables import editable_folders
+
+            space, top = self._pair.based.space, self._pair.based.top
+            command = at_home(space.settings.words("run.command"), space.root, space.root)
+            program = command[0] if command and os.path.basename(command[0]).startswith("python") else "python"
+            self._imported = editable_folders(with_own_programs(os.environ), top, program=program)
+        return self._imported
+
+    def _place(self, name: str, tree: Tree) -> _Place:
         """Return one side; what its tests leave in caches and folders for such files is its own."""
         from admit.trust.environment import judged_environment
         from admit.wiring import Workspace
+        from admit.wiring.editables import moved_imports
         from admit.wiring.patch import holds_compiled
+        from admit.wiring.prove import laid_tests, lay_loose
 
+        lay_loose(self._targets, tree.path)
         based, own = self._pair.based, self._private / name
         space = based.space
         for folder in ("t", "x"):
@@ -184,7 +244,7 @@ class _Proving:
             root=based.top,
             tree=tree.path,
             pycache=pycache,
-            first=moved_imports(first, based.top, tree.path),
+            first=moved_imports(self._imports(), based.top, tree.path),
         )
         environ |= {"TMPDIR": os.fspath(own / "t"), "XDG_CACHE_HOME": os.fspath(own / "x")}
         root = tree.path / based.prefix if based.prefix else tree.path
@@ -194,46 +254,31 @@ class _Proving:
         bench = Bench(
             Workspace(root, space.settings, True), command, environ, own, limit_s, is_quiet=not self._args.verbose
         )
-        return _Place(name, tree.path, bench)
+        return _Place(name, tree.path, bench, laid_tests(self._targets, tree.path))
 
-    def _both(self, first: _Place, second: _Place) -> tuple[Seen, Seen]:
-        """Return what both sides show, each with the other's counterexamples replayed."""
-        repeat = self._args.repeat
-        one = self._played(first, second, {})
-        two = self._played(second, first, counterexamples(one, repeat=repeat))
-        if back := {node: text for node, text in counterexamples(two, repeat=repeat).items() if node in one.runs}:
-            again = self._played(first, second, back, repeat=1)
-            one = one._replace(
-                runs={node: (*runs, *again.runs.get(node, ())) for node, runs in one.runs.items()},
-                replays={**one.replays, **again.replays},
-                problem=one.problem or again.problem,
-            )
-        return one, two
-
-    def _played(self, place: _Place, other: _Place, replay: Mapping[str, str], *, repeat: int = 0) -> Seen:
+    def _played(self, place: _Place, replay: Mapping[str, str], *, repeat: int | None = None) -> Seen:
         self._sessions += 1
         _say(f"running the tests on the {place.name}" + (", with a counterexample" if replay else ""))
         trial = Trial(
             "proof",
             self._pair.patch.commit,
             os.fspath(place.tree),
-            elsewhere=(os.fspath(self._pair.based.top), os.fspath(other.tree)),
+            elsewhere=(os.fspath(self._pair.based.top),),
             only=tuple(target.named.text for target in self._targets),
             files=tuple(dict.fromkeys(target.named.path for target in self._targets)),
             replay=replay,
-            repeat=repeat or self._args.repeat,
+            repeat=self._args.repeat if repeat is None else repeat,
         )
         private = place.bench.private / str(self._sessions)
         private.mkdir()
         played = play(place.bench._replace(private=private), self._context, trial)
-        return _seen(played)
+        return with_replays(_seen(played), replay)
 
     # ------------------------------------------------------------ the tests
 
     def _answers(self, patch: Seen, parent: Seen) -> tuple[NodeProof, ...]:
         from admit.prove.answers import Asked, Meant, answers
         from admit.wiring.prove import product_of
-        from admit.wiring.editables import moved_imports
 
         opened = {one for seen in (patch, parent) for found in seen.opened.values() for one in found}
         is_product = product_of(self._pair, {path for one in opened for path in one})

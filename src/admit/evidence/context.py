@@ -114,7 +114,7 @@ def _trial(keys: Mapping[str, Any], where: str) -> Trial:
         replay={node: fields.text(replay, node, f"{where}: replay") for node in replay},
         canary=fields.words(keys, "canary", where),
         channel=fields.words(keys, "channel", where),
-        repeat=fields.whole(keys, "repeat", where, least=1, default=1),
+        repeat=fields.whole(keys, "repeat", where, default=1),
     )
 
 

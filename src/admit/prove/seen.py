@@ -129,6 +129,12 @@ def shown(seen: Seen, node: str, *, path: str, repeat: int) -> Side:
     return replayed(side_of(seen.runs[node], repeat=repeat), seen.replays.get(node, ()))
 
 
+def with_replays(seen: Seen, asked: Iterable[str]) -> Seen:
+    """Return what a side left, with no verdict for each test whose counterexample was to be replayed and was not."""
+    lost = Run("not_run", "never_ran", "the run ended before it was replayed")
+    return seen._replace(replays={**dict.fromkeys(asked, (lost,)), **seen.replays})
+
+
 def counterexamples(seen: Seen, *, repeat: int) -> dict[str, str]:
     """Return what reproduces the counterexample of each test that fails on a side and has one."""
     sides = {node: side_of(runs, repeat=repeat) for node, runs in seen.runs.items()}

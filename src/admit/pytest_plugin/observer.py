@@ -69,6 +69,9 @@ class Observer:
         self, session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
     ) -> Generator[None, Any, Any]:
         """Remember what was found before anything is taken out again."""
+        if self._trial is not None and self._trial.part == "proof":
+            is_wanted = _named(self._trial)
+            items[:] = [item for item in items if is_wanted(item)]  # plugins see what they would if it were asked for
         self._found = list(items)
         if config.getoption("loadgroup", False):
             self._originals = {id(item): item.nodeid for item in items}
@@ -82,20 +85,16 @@ class Observer:
 
     def _settle(self, trial: Trial, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Bring what was collected to what the part runs, after every option and plugin had its say."""
-        if trial.part in {"base", "proof"}:
-            is_wanted = _named(trial) if trial.part == "proof" else self._listed(trial)
+        if trial.part == "base":
+            only = frozenset(trial.only)
             for part in (items, self._found, self._deselected):
-                part[:] = [item for item in part if is_wanted(item)]
+                part[:] = [item for item in part if name_of(item, self._originals) in only]
         if trial.canary:
             from admit.pytest_plugin.planting import Planting
 
             planting = Planting(trial)
             session.config.pluginmanager.register(planting, "admit-planting")
             planting.plant(session, items, self._found)
-
-    def _listed(self, trial: Trial) -> Callable[[pytest.Item], bool]:
-        only = frozenset(trial.only)
-        return lambda item: name_of(item, self._originals) in only
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """Remember what an option or a plugin deselects."""

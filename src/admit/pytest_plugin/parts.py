@@ -53,6 +53,15 @@ class Part:
         for name in ("lf", "failedfirst", "newfirst"):
             setattr(option, name, False)
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_ignore_collect(self, collection_path: Any, config: pytest.Config) -> bool | None:
+        """Pass over what a proof has not named; else pytest makes a node of every file in the folder."""
+        if self._trial.part != "proof":
+            return None
+        names = {os.path.basename(path) for path in self._files(config) or ()}
+        is_other = os.path.basename(collection_path) not in names and not os.path.isdir(collection_path)
+        return True if is_other else None
+
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collect_file(self, file_path: Any, parent: pytest.Collector) -> Generator[None, Any, Any]:
         """Collect nothing from a file that is not wanted; conftests and packages are no files to collect."""

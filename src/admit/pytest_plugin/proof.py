@@ -6,6 +6,7 @@ little more than a plain run. What a process reports comes back over a pipe and 
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import platform
@@ -56,25 +57,31 @@ class Proof:
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool:
         """Run a node as often as was asked for, then with the other side's counterexample, if there is one."""
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        again = ""
         for _ in range(self._trial.repeat):
-            self._execute(item, item.nodeid, "")
+            # what has to be the same each time is the failure; searching and shrinking anew would only find it again
+            again = self._execute(item, item.nodeid, again) or again
         if text := self._trial.replay.get(item.nodeid):
             self._execute(item, REPLAY + item.nodeid, text)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
         return True
 
-    def _execute(self, item: pytest.Item, name: str, replay: str) -> None:
+    def _execute(self, item: pytest.Item, name: str, replay: str) -> str:
+        """Run a node once and record it; return what reproduces its counterexample, if there is just one."""
         answer = self._forked(item, replay)
         if isinstance(answer, str):
             answer = {"reports": [], "foreign": [], "said": {}, "lost": answer}
         for keys in answer["reports"]:
             report = item.config.hook.pytest_report_from_serializable(config=item.config, data=keys)
             report.nodeid = name
+            if report.failed:
+                inspect.getmodule(_send.__code__)  # what each traceback asks is slow the first time, then remembered
             item.ihook.pytest_runtest_logreport(report=report)
         if "lost" in answer:
             item.ihook.pytest_runtest_logreport(report=_lost(item, name, answer["lost"]))
         self._recorder.foreign.update(answer["foreign"])
         self._recorder.say(SAID + name, json.dumps(answer["said"]))
+        return str(answer.get("reproduce", ""))
 
     def _forked(self, item: pytest.Item, replay: str) -> dict[str, Any] | str:
         """Return what a process of its own says of one execution, or why it says nothing."""
@@ -126,7 +133,8 @@ class Proof:
         runtestprotocol(item, log=True, nextitem=None)
         opened = sorted(self._watch.opened)
         foreign = [*foreign_modules(self._trial), *strangers(self._trial)]
-        return {"reports": kept.reports, "foreign": foreign, "said": {**kept.raised, "opened": opened}}
+        said = {**kept.raised, "opened": opened}
+        return {"reports": kept.reports, "foreign": foreign, "said": said, "reproduce": kept.reproduce}
 
 
 class _Kept:
@@ -136,6 +144,7 @@ class _Kept:
         self._config, self._calls = config, calls
         self.reports: list[Any] = []
         self.raised: dict[str, Any] = {}
+        self.reproduce = ""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
@@ -146,6 +155,9 @@ class _Kept:
             self.raised = {"exception": _kind(error), "is_import": _is_import(error)}
         if note := self._calls.note(report, call):
             setattr(report, ATTRIBUTE, note)
+            reading = Reading(*note["reading"]) if "reading" in note else None
+            if reading is not None and reading.check == "fail" and "\n" not in reading.reproduce:
+                self.reproduce = reading.reproduce
         self.reports.append(self._config.hook.pytest_report_to_serializable(config=self._config, report=report))
 
 

@@ -172,17 +172,27 @@ def lay_loose(targets: Iterable[Target], tree: Path) -> None:
                 raise InputError(target.named.path, f"cannot be laid over the parent: {error.strerror}") from error
 
 
-def check_same(targets: Iterable[Target], *trees: Path) -> None:
+def laid_tests(targets: Iterable[Target], tree: Path) -> dict[str, bytes]:
+    """Return what the test files hold in a worktree, by path.
+
+    Raises:
+        InputError: one of them is not there.
+    """
+    try:
+        return {target.named.path: (tree / target.named.path).read_bytes() for target in targets}
+    except OSError as error:
+        raise InputError(str(error.filename), f"cannot be read once it is laid out: {error.strerror}") from error
+
+
+def check_same(one: Mapping[str, bytes], other: Mapping[str, bytes]) -> None:
     """Refuse to compare two sides whose test files differ by a byte.
 
     Raises:
         InputError: one does.
     """
-    for target in targets:
-        if len({(tree / target.named.path).read_bytes() for tree in trees}) > 1:
-            raise InputError(
-                target.named.path, "not the same on both sides once it is checked out", do="see .gitattributes"
-            )
+    for path, raw in one.items():
+        if other[path] != raw:
+            raise InputError(path, "not the same on both sides once it is checked out", do="see .gitattributes")
 
 
 def told(pair: Pair, private: Path) -> RunContext:
