@@ -54,6 +54,7 @@ def test_values_and_sets_are_read() -> None:
         pytest.param(b'[lock]\nmanifest = "../x"\n', "a plain path under", id="a path that leaves"),
         pytest.param(b'[lock]\nmanifest = "/x"\n', "a plain path under", id="an absolute path"),
         pytest.param(b'[evidence]\nfolder = "."\n', "a plain path under", id="the root itself"),
+        pytest.param(b"[polcy]\n", r"unknown table \[polcy\]", id="an empty table of another name"),
         pytest.param(b'[policy]\nrouter = "./x.toml"\n', "a plain path under", id="a policy spelled otherwise"),
         pytest.param(b'[policy]\narbiter = "a//x.toml"\n', "a plain path under", id="a policy spelled otherwise too"),
         pytest.param(b'[policy]\nrouter = "a/../x.toml"\n', "a plain path under", id="a policy by a way around"),

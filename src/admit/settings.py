@@ -190,6 +190,8 @@ def read_settings(raw: bytes, where: str = FILE) -> Settings:
     for section, table in tree.items():
         if not isinstance(table, dict):
             raise text.error([section], f"the key {section} stands outside a table", allowed=", ".join(_sections()))
+        if f"[{section}]" not in _sections():
+            raise text.error([section], f"unknown table [{section}]", allowed=", ".join(_sections()))
         for name, value in table.items():
             key = f"{section}.{name}"
             if key not in rows:
