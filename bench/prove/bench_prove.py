@@ -42,7 +42,7 @@ def even(values):
 def words(text):
     return re.findall(r"\\w+", text)
 '''
-BROKEN = SOURCE.replace("sum(values) +", "sum(values[:9]) +")
+BROKEN = SOURCE.replace("sum(values) +", "sum(values[:2]) +")
 TESTS = """\
 import pytest
 from shop import module_{at} as module
@@ -50,7 +50,7 @@ from shop import module_{at} as module
 
 @pytest.mark.parametrize("n", range(20))
 def test_total(n):
-    assert module.total(range(min(n, 9))) == sum(range(min(n, 9)))
+    assert module.total(range(min(n, 2))) == sum(range(min(n, 2)))
 
 
 def test_even():

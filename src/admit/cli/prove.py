@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from admit.cli.parts import Bench, at_home, play
 from admit.cli.run import with_own_programs
@@ -106,8 +106,12 @@ def _proof(pair: Pair, targets: Sequence[Target], args: argparse.Namespace) -> P
     private = Path(tempfile.mkdtemp(prefix="admit-p-"))
     top, bring = pair.based.top, pair.based.space.settings.words("trust.bring")
     try:
-        with Worktrees(top, bring=bring) as on_patch, Worktrees(top, bring=bring) as on_parent:
-            return _Proving(pair, targets, args, private).proof(on_patch, on_parent)
+        with (
+            Worktrees(top, bring=bring) as on_patch,
+            Worktrees(top, bring=bring) as on_parent,
+            _Meanwhile(lambda: on_patch.plain(pair.patch.commit)) as of_patch,
+        ):
+            return _Proving(pair, targets, args, private).proof(of_patch.made, on_parent)
     finally:
         shutil.rmtree(private, ignore_errors=True)
 
@@ -121,27 +125,30 @@ class _Place(NamedTuple):
     tests: Mapping[str, bytes]
 
 
-class _Meanwhile:
-    """Lay out a side while the other's tests run; leaving the block waits for it.
+_Made = TypeVar("_Made")
+
+
+class _Meanwhile(Generic[_Made]):
+    """Make something that waits for git and the disk while something else goes on; leaving the block waits for it.
 
     Args:
-        lay: makes the side.
+        make: makes it.
     """
 
-    def __init__(self, lay: Callable[[], _Place]) -> None:
-        self._lay = lay
-        self._made: list[_Place] = []
+    def __init__(self, make: Callable[[], _Made]) -> None:
+        self._how = make
+        self._made: list[_Made] = []
         self._failed: list[BaseException] = []
         self._thread = Thread(target=self._make)
 
     def _make(self) -> None:
         try:
-            self._made.append(self._lay())
+            self._made.append(self._how())
         except BaseException as error:  # noqa: BLE001 - it is raised again where somebody waits for it
             self._failed.append(error)
 
-    def made(self) -> _Place:
-        """Return the side."""
+    def made(self) -> _Made:
+        """Return it."""
         self._thread.join()
         if self._failed:
             raise self._failed[0]
@@ -171,13 +178,18 @@ class _Proving:
         self._sessions = 0
         self._imported: tuple[str, ...] | None = None
 
-    def proof(self, on_patch: Worktrees, on_parent: Worktrees) -> Proof:
-        """Lay out both sides, run them, and say what that shows."""
+    def proof(self, of_patch: Callable[[], Tree], on_parent: Worktrees) -> Proof:
+        """Lay out both sides, run them, and say what that shows.
+
+        Args:
+            of_patch: waits for the patch's worktree, which is being laid out.
+            on_parent: makes the parent's.
+        """
         from admit.wiring.prove import measured
 
         pair, args = self._pair, self._args
         lays: dict[str, Callable[[], Tree]] = {
-            "patch": lambda: on_patch.plain(pair.patch.commit),
+            "patch": of_patch,
             "parent": lambda: on_parent.judged(
                 pair.patch.commit, pair.parent.commit, lambda change: change.path in self._laid
             ),
@@ -203,6 +215,7 @@ class _Proving:
 
         repeat = self._args.repeat
         _say(f"laying out the {order[0]}")
+        self._imports()
         first = self._place(order[0], lays[order[0]]())
         with _Meanwhile(lambda: self._place(order[1], lays[order[1]]())) as later:
             one = self._played(first, {})
