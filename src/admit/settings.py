@@ -57,6 +57,7 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         [],
         "node-id patterns of timing-sensitive tests: they count only on a lane that the policy trusts for them (T8)",
     ),
+    Setting("gates.timing_markers", list, [], "pytest markers that make a test timing-sensitive, in the same way (T8)"),
     Setting("lock.manifest", str, "admit.sha256", "manifest of pinned files, `sha256sum` format"),
     Setting("lock.file", str, "admit.lock", "lock file beside it: links, modes, seed, Hypothesis settings, versions"),
     Setting(

@@ -70,3 +70,16 @@ def test_drift_and_freezes_of_a_node_without_a_verdict_stay() -> None:
     drifted = record(SLOW)._replace(fixture_lock="drifted")
     (found,) = on_trusted_lanes([document("ci", drifted)], PATTERNS, ())
     assert r.lock_of(found.codes[SLOW]) == "drifted"
+
+
+def test_what_a_marker_calls_timing_sensitive_in_one_document_is_so_in_every_other() -> None:
+    marked = document("ci", record(PLAIN, "fail"))._replace(timing=frozenset({PLAIN}))
+    other = document("other", record(PLAIN))
+    found = on_trusted_lanes([marked, other], (), ("metal",))
+    assert [one.details[PLAIN].why for one in found] == ["uncontrolled_lane"] * 2
+    assert checks(*on_trusted_lanes([marked, document("metal", record(PLAIN))], (), ("metal",))) == {PLAIN: "pass"}
+
+
+def test_without_marker_and_pattern_documents_stay_as_they_are() -> None:
+    one = document("ci", record(SLOW))
+    assert on_trusted_lanes([one], (), ()) == (one,)

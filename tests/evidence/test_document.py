@@ -278,7 +278,7 @@ WRONG_LINES = [
     pytest.param(b"garbage\n", "expecting value", id="garbage"),
     pytest.param(b"[]\n", "an array stands where an object belongs", id="array"),
     pytest.param(b"{}\n", "the key record is absent", id="no-record"),
-    pytest.param(line_of(record="Node"), 'record is "Node"; allowed: opening, plan, node', id="unknown-record"),
+    pytest.param(line_of(record="Node"), 'record is "Node"; allowed: opening, plan, timing, node', id="unknown-record"),
     pytest.param(line_of(record=None), "record is null", id="null-record"),
     pytest.param(NODE_LINE.replace(b'"pass"', b'"passed"'), 'property_check is "passed"', id="unknown-state"),
     pytest.param(NODE_LINE.replace(b'"node":"n"', b'"node":""'), 'node is ""', id="empty-node"),

@@ -147,6 +147,7 @@ SAMPLES: dict[str, list[dict[str, Any]]] = {
                 "channel": "/s",
                 "repeat": 3,
             },
+            "timing_markers": ["timing"],
         }
     ],
 }

@@ -40,7 +40,7 @@ class Bench(NamedTuple):
 class Played(NamedTuple):
     """What a part left: each gate's documents folded, how its process ended, what a person should know of that.
 
-    `heard` is the folder of the documents.
+    `heard` is the folder of the documents, `timing` the nodes that markers call timing-sensitive.
 
     `problems` says what was not as a run's own recorder does it; where it is not empty, the instrument is compromised.
     """
@@ -50,6 +50,7 @@ class Played(NamedTuple):
     note: str
     problems: tuple[str, ...]
     heard: Path
+    timing: frozenset[str] = frozenset()
 
 
 def play(bench: Bench, context: RunContext, trial: Trial) -> Played:
@@ -87,7 +88,8 @@ def play(bench: Bench, context: RunContext, trial: Trial) -> Played:
     documents, unread = read_folder(bench.space, heard)
     against = contradictions(documents)
     folded = {gate: fold(gate, [one for one in documents if one.opening.gate == gate], against) for gate in GATES}
-    return Played(folded, ended, note, (*channel.problems, *unread), heard)
+    timing = frozenset().union(*(one.timing for one in documents))
+    return Played(folded, ended, note, (*channel.problems, *unread), heard, timing)
 
 
 _WITHHELD = "withheld"

@@ -334,6 +334,7 @@ class _Run:
             opening = opening_of(context, gate, tool="admit-run", tool_version=__version__)
             opening = opening._replace(instrument_of=self.patch.base)
             writer = DocumentWriter(self.folder / f"{gate}.{context.run_id}-base.jsonl", opening)
+            writer.timing(judged.timing.intersection(folded.codes))
             for record in records_of(folded).values() if gate == FREEZE_GATE else records.get(gate, ()):
                 writer.node(record)
             if folded.gap or exit_code is None:

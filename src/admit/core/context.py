@@ -87,6 +87,7 @@ class RunContext(NamedTuple):
     launched: bool = False
     lock_differences: tuple[str, ...] = ()
     trial: Trial | None = None
+    timing_markers: tuple[str, ...] = ()
 
 
 def opening_of(context: RunContext, gate: str, *, tool: str, tool_version: str) -> Opening:

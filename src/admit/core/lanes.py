@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from admit.core.records import FAIL, HARD, PASS, NodeRecord
 from admit.core.signals import FREEZE_GATE
@@ -23,10 +23,12 @@ def on_trusted_lanes(
 
     Args:
         documents: of one patch.
-        patterns: node-id patterns of timing-sensitive nodes; none means that no node is.
+        patterns: node-id patterns of timing-sensitive nodes, beside those that a document itself calls so: what one
+            document says of a node holds for it in every other.
         lanes: the lanes that the policy trusts for them.
     """
-    if not patterns:
+    marked = frozenset().union(*(document.timing for document in documents))
+    if not patterns and not marked:
         return tuple(documents)
     trusted: dict[str, set[str]] = {}
     for document in documents:
@@ -35,17 +37,28 @@ def on_trusted_lanes(
     return tuple(
         document
         if document.opening.lane in lanes or document.opening.gate == FREEZE_GATE
-        else _without_timing(document, patterns, trusted.get(document.opening.gate, set()))
+        else _without_timing(document, Timing(marked, patterns), trusted.get(document.opening.gate, set()))
         for document in documents
     )
 
 
-def _without_timing(document: Document, patterns: Collection[str], spoken_of: Collection[str]) -> Document:
+class Timing(NamedTuple):
+    """Which nodes are timing-sensitive: those that a marker names, and those that fit a pattern."""
+
+    marked: frozenset[str]
+    patterns: Collection[str]
+
+    def holds(self, node: str) -> bool:
+        """Return whether a node is."""
+        return node in self.marked or any(fnmatchcase(node, pattern) for pattern in self.patterns)
+
+
+def _without_timing(document: Document, timing: Timing, spoken_of: Collection[str]) -> Document:
     codes: dict[str, int] = {}
     details: dict[str, NodeRecord] = {}
     for node, code in document.codes.items():
         detail = document.details.get(node)
-        if not any(fnmatchcase(node, pattern) for pattern in patterns):
+        if not timing.holds(node):
             codes[node] = code
             if detail is not None:
                 details[node] = detail

@@ -88,6 +88,7 @@ class Document(NamedTuple):
 
     `codes` maps each node to its fold code (below). `details` keeps the record that speaks for a node wherever there is
     more to say than a plain pass; a frozen node is always in it. `closing` is None where the run died (contract U3).
+    `timing` are the nodes that the run's markers call timing-sensitive (T8).
     """
 
     opening: Opening
@@ -96,6 +97,7 @@ class Document(NamedTuple):
     closing: Closing | None
     digest: str
     source: str
+    timing: frozenset[str] = frozenset()
 
 
 # A fold code packs what a roll-up needs of a node into one small integer, so that a million nodes merge cheaply:

@@ -97,6 +97,7 @@ def context_of(keys: Mapping[str, Any], where: str) -> RunContext:
         register=tuple(_entry(part, f"{where}: register") for part in fields.array(keys, "register", where)),
         launched=fields.flag(keys, "launched", where),
         lock_differences=fields.texts(keys, "lock_differences", where),
+        timing_markers=fields.texts(keys, "timing_markers", where),
         trial=None if keys["trial"] is None else _trial(fields.table(keys, "trial", where), f"{where}: trial"),
     )
 

@@ -81,6 +81,7 @@ class _Fold:
         self._sha = hashlib.sha256()
         self._finish: Finish | None = None
         self._closing: Closing | None = None
+        self._timing: set[str] = set()
         self._node_count = 0
         self._line_count = 1
 
@@ -111,6 +112,7 @@ class _Fold:
             closing=None if self._closing is None else ended_of(self._finish, self._closing),
             digest="sha256:" + self._sha.hexdigest(),
             source=self._source,
+            timing=frozenset(self._timing),
         )
 
     def _feed_written(self, block: bytes) -> bool:
@@ -169,6 +171,8 @@ class _Fold:
             raise EvidenceError(where, f"{record} after the run's own end mark", allowed="closing", do=_AGAIN)
         if record == "plan":
             self._tally.plan(plan_of(keys, where))
+        elif record == "timing":
+            self._timing.update(plan_of(keys, where))
         elif record == "finish":
             self._finish = finish_of(keys, where)
         else:

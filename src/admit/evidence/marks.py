@@ -13,7 +13,7 @@ from admit.evidence.wire import SCHEMA, Finish, check_gate_name
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-RECORDS: Final = ("opening", "plan", "node", "finish", "closing")
+RECORDS: Final = ("opening", "plan", "timing", "node", "finish", "closing")
 """What a line's `record` may say."""
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
@@ -52,7 +52,7 @@ def opening_of(keys: Mapping[str, Any], where: str) -> Opening:
 
 
 def plan_of(keys: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    """Return the nodes of a plan record, as often as they stand there.
+    """Return the nodes of a plan record, as often as they stand there, or of a record of timing-sensitive nodes.
 
     Raises:
         EvidenceError: an unknown key, a wrong type, an empty node id.

@@ -102,18 +102,18 @@ def opening_line(opening: Opening) -> bytes:
     return _line({"record": "opening", "schema": SCHEMA, **opening._asdict()})
 
 
-def plan_lines(nodes: Iterable[str]) -> Iterator[bytes]:
-    """Yield plan records for `nodes`, split so that no line grows beyond what a reader takes."""
+def plan_lines(nodes: Iterable[str], record: str = "plan") -> Iterator[bytes]:
+    """Yield plan records for `nodes`, or `timing` ones, split so that no line grows beyond what a reader takes."""
     part: list[str] = []
     size = 0
     for node in nodes:
         part.append(node_text(node))
         size += len(part[-1])
         if size >= PLAN_CHARS:
-            yield _line({"record": "plan", "nodes": part})
+            yield _line({"record": record, "nodes": part})
             part, size = [], 0
     if part:
-        yield _line({"record": "plan", "nodes": part})
+        yield _line({"record": record, "nodes": part})
 
 
 def node_line(gate: str, record: NodeRecord) -> bytes:

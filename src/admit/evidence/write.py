@@ -16,7 +16,7 @@ from admit.evidence.strict import LIMITS, read_object
 from admit.evidence.wire import Finish, check_gate_name, closing_line, finish_line, node_line, opening_line, plan_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from socket import socket
     from types import TracebackType
     from typing import BinaryIO, Self
@@ -30,7 +30,7 @@ _NODE: Final = b'{"record":"node",'
 _FINISH: Final = b'{"record":"finish",'
 _CLOSING: Final = b'{"record":"closing",'
 _OPENING: Final = b'{"record":"opening",'
-_KNOWN: Final = (_NODE, _FINISH, b'{"record":"plan",', _OPENING)
+_KNOWN: Final = (_NODE, _FINISH, b'{"record":"plan",', b'{"record":"timing",', _OPENING)
 
 
 class DocumentWriter:
@@ -66,6 +66,11 @@ class DocumentWriter:
     def plan(self, nodes: Sequence[str]) -> None:
         """Write down what was collected, before anything runs; a node stands as often as it was collected."""
         for line in plan_lines(nodes):
+            self._append(line)
+
+    def timing(self, nodes: Iterable[str]) -> None:
+        """Write down which nodes are timing-sensitive by their markers (contract T8)."""
+        for line in plan_lines(sorted(nodes), "timing"):
             self._append(line)
 
     def node(self, record: NodeRecord) -> None:

@@ -40,21 +40,25 @@ class Gone(NamedTuple):
 
 
 class Collection(NamedTuple):
-    """The nodes that will run, as often as they were collected; which are properties; what will not run after all."""
+    """The nodes that will run, as often as they were collected; which are properties; what will not run after all.
+
+    `timing` are those that a marker calls timing-sensitive.
+    """
 
     nodes: tuple[str, ...]
     properties: frozenset[str]
     gone: tuple[Gone, ...]
+    timing: frozenset[str] = frozenset()
 
     def to_json(self) -> str:
         """Return the collection as one line of JSON."""
-        return json.dumps([self.nodes, sorted(self.properties), self.gone])
+        return json.dumps([self.nodes, sorted(self.properties), self.gone, sorted(self.timing)])
 
 
 def from_json(text: str) -> Collection:
     """Return the collection in a line that `Collection.to_json` wrote."""
-    nodes, properties, gone = json.loads(text)
-    return Collection(tuple(nodes), frozenset(properties), tuple(Gone(*part) for part in gone))
+    nodes, properties, gone, timing = json.loads(text)
+    return Collection(tuple(nodes), frozenset(properties), tuple(Gone(*part) for part in gone), frozenset(timing))
 
 
 class Classifier:
@@ -72,6 +76,15 @@ class Classifier:
         if terms.markers and any(item.get_closest_marker(name) is not None for name in terms.markers):
             return True
         return bool(terms.paths) and self._is_property_path(os.fspath(item.path))
+
+    @property
+    def has_timing(self) -> bool:
+        """Return whether there is such a marker at all."""
+        return bool(self._terms.timing)
+
+    def is_timing(self, item: pytest.Item) -> bool:
+        """Return whether a marker of the configuration calls a test timing-sensitive (contract T8)."""
+        return any(item.get_closest_marker(name) is not None for name in self._terms.timing)
 
     def _is_property_path(self, path: str) -> bool:
         known = self._paths.get(path)

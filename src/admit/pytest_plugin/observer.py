@@ -127,6 +127,7 @@ class Observer:
                 nodes * times,
                 frozenset(name_of(item, originals) for item in properties),
                 tuple(Gone(name, is_property(item), why) for name, item, why in gone),
+                self._timing(items),
             )
         )
         self._calls.properties = frozenset(item.nodeid for item in properties)
@@ -136,6 +137,12 @@ class Observer:
         if self._trial is not None and self._trial.replay and self._trial.part != "proof":
             self._replay(session, self._trial.replay)
         self._found, self._deselected = [], []
+
+    def _timing(self, items: list[pytest.Item]) -> frozenset[str]:
+        classifier = self._classifier
+        if not classifier.has_timing:
+            return frozenset()
+        return frozenset(name_of(item, self._originals) for item in items if classifier.is_timing(item))
 
     def _replay(self, session: pytest.Session, replay: Mapping[str, str]) -> None:
         from admit.pytest_plugin.replay import Replay

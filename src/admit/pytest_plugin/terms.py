@@ -22,6 +22,7 @@ class Terms(NamedTuple):
     markers: tuple[str, ...]
     paths: tuple[str, ...]
     owner: int
+    timing: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         """Return the terms as one line of JSON."""
@@ -30,7 +31,9 @@ class Terms(NamedTuple):
 
 def terms_of(context: RunContext, owner: int) -> Terms:
     """Return the terms that a run context sets."""
-    return Terms(context.seed, context.profile, context.property_markers, context.property_paths, owner)
+    return Terms(
+        context.seed, context.profile, context.property_markers, context.property_paths, owner, context.timing_markers
+    )
 
 
 def from_json(text: str) -> Terms:
@@ -41,4 +44,4 @@ def from_json(text: str) -> Terms:
     """
     keys = json.loads(text)
     keys["profile"] = {key: tuple(v) if isinstance(v, list) else v for key, v in keys["profile"].items()}
-    return Terms(**keys | {"markers": tuple(keys["markers"]), "paths": tuple(keys["paths"])})
+    return Terms(**keys | {name: tuple(keys[name]) for name in ("markers", "paths", "timing")})

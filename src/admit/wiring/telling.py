@@ -64,6 +64,7 @@ def run_context(
         shards=1,
         attempt=1,
         property_markers=space.settings.words("gates.property_markers"),
+        timing_markers=space.settings.words("gates.timing_markers"),
         property_paths=space.settings.words("gates.property_paths"),
         lock=lock,
         locked=locked,
