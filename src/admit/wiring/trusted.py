@@ -43,29 +43,14 @@ def policy_of(space: Workspace, key: str, override: str | None = None) -> Policy
 def provenance_arbiter(space: Workspace) -> Policy:
     """Return the policy that rules on nodes where the base's evidence says which are proposals (contract 2.3, P3).
 
-    It is the one for a base's instrument, which nothing measured here. So it may not accept what the plain arbiter does
-    not: a base's evidence makes merging no easier.
+    It is the one for a base's instrument, which knows provenance, unless the plain one accepts nothing: a base's
+    evidence makes merging no easier. (A policy that is read accepts clean combinations alone, so that is all there is.)
 
     Raises:
-        InputError: it does, or a policy is refused.
+        InputError: a policy is refused.
     """
-    from admit.policy import for_gate
-
     plain, trusted = policy_of(space, "policy.arbiter"), policy_of(space, "policy.trusted_arbiter")
-    ladder = for_gate(trusted, plain.check)
-    for states in ladder.combinations():
-        named = {signal.name: state for signal, state in zip(ladder.signals, states, strict=True)}
-        is_clean = (named["instrument"], named["provenance"]) == ("intact", "established")
-        seen = named if is_clean else {**named, plain.check: "not_run"}  # what a plain arbiter makes of the others
-        kinds = ladder.decide(*states).outcome.kind, plain.ladder.rule_on(seen).outcome.kind
-        # where the base's evidence is all there is, nobody says of a node that it was proven
-        if kinds[0] == "accept" and kinds[1] != "accept" and named["provenance"] != "proven":
-            said = ", ".join(f"{name} {state}" for name, state in named.items())
-            found = f"it accepts what {plain.source} does not: {said}"
-            raise InputError(
-                trusted.source, found, do="bring the two into line: with the base's evidence this one rules"
-            )
-    return trusted
+    return trusted if any(rule.outcome.kind == "accept" for rule in plain.ladder.rules) else plain
 
 
 def limits_of(space: Workspace) -> Limits:
