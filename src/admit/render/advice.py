@@ -34,7 +34,10 @@ BY_ATTRIBUTION: Final[dict[str, str]] = {
     ),
     "tracked-state": "Take the files under .admit/ out of the commit.",
     "instrument-moved": "Run the gates on a tree and on pinned files that stay as they are.",
-    "no-inventory": "Repair the base, so that its tests can be collected.",
+    "no-inventory": (
+        "Repair the base, so that its tests can be collected; of evidence that was kept of it, hand in all, of the "
+        "commit at which the patch left it."
+    ),
     "base-moved": "Name the base (--base), bring the patch up to date with it, and run every gate again.",
     "uncommitted-changes": "Commit, then run the gates on the commit.",
     "no-base": "Run against the base, so that its tests and configuration judge.",
