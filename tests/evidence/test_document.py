@@ -264,6 +264,34 @@ def test_the_worse_of_what_a_run_and_its_closer_say_counts(
     assert found.closing.ended == ended
 
 
+# timing-sensitive nodes (contract T8)
+
+
+def test_what_a_document_calls_timing_sensitive_is_read_wherever_it_stands(
+    fold: Fold, sealed: Build, opening: Opening, passed: Make
+) -> None:
+    lines = [
+        wire.opening_line(opening),
+        *wire.plan_lines(["a", "b"], "timing"),
+        *wire.plan_lines(["a"]),
+        wire.node_line(opening.gate, passed("a")),
+        *wire.plan_lines(["b", "c"], "timing"),
+        wire.node_line(opening.gate, passed("b")),
+    ]
+    found = fold(sealed(lines, count=2))
+    assert found.timing == {"a", "b", "c"}
+    assert found.codes == {"a": r.CLEAN_CODE, "b": r.CLEAN_CODE}, "it plans nothing and says nothing of a verdict"
+    assert fold(b"".join(lines)).timing == found.timing, "nor does it go away when the run dies"
+
+
+def test_more_timing_sensitive_nodes_than_a_document_may_have_are_refused(sealed: Build, opening: Opening) -> None:
+    lines = [wire.opening_line(opening), *wire.plan_lines(["a", "b", "c"], "timing")]
+    raw = sealed(lines, count=0)
+    assert fold_blocks([raw], "doc", limits=LIMITS._replace(nodes=3)).timing == {"a", "b", "c"}
+    with pytest.raises(EvidenceError, match="3 nodes; allowed: 2"):
+        fold_blocks([raw], "doc", limits=LIMITS._replace(nodes=2))
+
+
 # what is refused
 
 
@@ -320,6 +348,11 @@ WRONG_LINES = [
     pytest.param(line_of(record="plan", nodes=[1]), "nodes is 1", id="plan-number"),
     pytest.param(line_of(record="plan", nodes=[], node="x"), 'unknown key "node"', id="plan-key"),
     pytest.param(b'{"record":"plan","nodes":[],"nodes":["x"]}\n', "stands twice", id="plan-twice"),
+    pytest.param(line_of(record="timing"), "the key nodes is absent", id="timing-without-nodes"),
+    pytest.param(
+        line_of(record="timing", nodes=["n", ""]), 'nodes is ""; allowed: strings that are', id="timing-empty"
+    ),
+    pytest.param(line_of(record="timing", nodes=[], lane="x"), 'unknown key "lane"', id="timing-key"),
     pytest.param(line_of(record="finish", exit_code=0), "the key ended is absent", id="finish-without-end"),
     pytest.param(line_of(record="finish", exit_code="0", ended="finished"), 'exit_code is "0"', id="finish-string"),
     pytest.param(line_of(record="finish", exit_code=0, ended="done"), 'ended is "done"', id="finish-word"),
@@ -457,7 +490,13 @@ def test_a_document_sealed_twice_is_refused(fold: Fold, document: Build, passed:
 
 
 @pytest.mark.parametrize(
-    "line", [NODE_LINE, line_of(record="plan", nodes=["x"]), wire.finish_line(wire.Finish(0, "finished"))]
+    "line",
+    [
+        NODE_LINE,
+        line_of(record="plan", nodes=["x"]),
+        line_of(record="timing", nodes=["x"]),
+        wire.finish_line(wire.Finish(0, "finished")),
+    ],
 )
 def test_only_the_seal_may_follow_the_runs_own_end_mark(
     fold: Fold, sealed: Build, opening: Opening, line: bytes

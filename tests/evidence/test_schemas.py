@@ -50,6 +50,7 @@ def line_reader(raw: bytes) -> None:
     readers: dict[str, Callable[..., object]] = {
         "opening": opening_of,
         "plan": plan_of,
+        "timing": plan_of,
         "finish": finish_of,
         "closing": closing_of,
     }
@@ -98,6 +99,7 @@ SAMPLES: dict[str, list[dict[str, Any]]] = {
             **Opening("g", "p", "h", "b", "t", "v", "r", "n", shards=1_000_001)._asdict(),
         },
         {"record": "plan", "nodes": ["a", "a"]},
+        {"record": "timing", "nodes": ["a"]},
         {"record": "node", **NODE},
         {"record": "finish", "exit_code": 0, "ended": "finished"},
         {

@@ -46,6 +46,8 @@ def left_open(path: Path, opening: Opening, *records: NodeRecord, finish: int | 
 def test_a_document_that_a_writer_closed_reads_back(path: Path, opening: Opening, passed: Make) -> None:
     writer = DocumentWriter(path, opening)
     writer.plan(["a", "b"])
+    writer.timing({"b", "c"})
+    writer.timing(())
     writer.node(passed("a"))
     writer.node(passed("b", check="fail", message="boom"))
     writer.finish(exit_code=1, ended="finished")
@@ -55,6 +57,7 @@ def test_a_document_that_a_writer_closed_reads_back(path: Path, opening: Opening
     assert found.closing == closing
     assert found.closing[:5] == (2, "finished", 1, None, "pytest")
     assert {node: r.check_of(code) for node, code in found.codes.items()} == {"a": "pass", "b": "fail"}
+    assert found.timing == {"b", "c"}
     assert found.source == str(path)
 
 
@@ -177,7 +180,11 @@ def test_nothing_can_be_appended_after_the_seal(path: Path, opening: Opening, pa
 
 
 def test_a_watcher_seals_what_a_run_left_open(path: Path, opening: Opening, passed: Make) -> None:
-    left_open(path, opening, passed("a"), passed("b"), finish=0)
+    with DocumentWriter(path, opening) as writer:
+        writer.timing({"a"})
+        writer.node(passed("a"))
+        writer.node(passed("b"))
+        writer.finish(exit_code=0, ended="finished")
     closing = close_document(path, **SEAL)
     found = read_document(path)
     assert found.closing == closing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from admit.core.records import FAIL, HARD, PASS, NodeRecord
 from admit.core.signals import FREEZE_GATE
@@ -19,57 +19,53 @@ def on_trusted_lanes(
 ) -> tuple[Document, ...]:
     """Return documents in which a timing-sensitive node has a verdict only from a lane that is trusted for it.
 
-    Elsewhere it gives no verdict; where a trusted lane speaks of it as well, that alone is what is said of it.
+    Elsewhere it gives no verdict. Where a trusted lane speaks of it as well, that alone is what is said of it, if both
+    documents call it timing-sensitive: else a mark in one of them could silence a failure in the other.
 
     Args:
         documents: of one patch.
-        patterns: node-id patterns of timing-sensitive nodes, beside those that a document itself calls so: what one
-            document says of a node holds for it in every other.
+        patterns: node-id patterns of timing-sensitive nodes, by the trusted files: every document's own word. Beside
+            them stand the nodes that a document itself calls so, which holds for the node in every other.
         lanes: the lanes that the policy trusts for them.
     """
-    marked = frozenset().union(*(document.timing for document in documents))
-    if not patterns and not marked:
+    own = [_called_so(document, patterns) for document in documents]
+    sensitive = frozenset().union(*own)
+    if not sensitive:
         return tuple(documents)
-    trusted: dict[str, set[str]] = {}
-    for document in documents:
+    heard: dict[str, set[str]] = {}
+    for document, called_so in zip(documents, own, strict=True):
         if document.opening.lane in lanes:
-            trusted.setdefault(document.opening.gate, set()).update(document.codes)
+            heard.setdefault(document.opening.gate, set()).update(called_so & document.codes.keys())
     return tuple(
         document
         if document.opening.lane in lanes or document.opening.gate == FREEZE_GATE
-        else _without_timing(document, Timing(marked, patterns), trusted.get(document.opening.gate, set()))
-        for document in documents
+        else _without_timing(
+            document, sensitive, called_so=called_so, left_out=called_so & heard.get(document.opening.gate, set())
+        )
+        for document, called_so in zip(documents, own, strict=True)
     )
 
 
-class Timing(NamedTuple):
-    """Which nodes are timing-sensitive: those that a marker names, and those that fit a pattern."""
-
-    marked: frozenset[str]
-    patterns: Collection[str]
-
-    def holds(self, node: str) -> bool:
-        """Return whether a node is."""
-        return node in self.marked or any(fnmatchcase(node, pattern) for pattern in self.patterns)
+def _called_so(document: Document, patterns: Collection[str]) -> frozenset[str]:
+    """Return the nodes that a document or the trusted files call timing-sensitive."""
+    fitting = (node for node in document.codes if any(fnmatchcase(node, pattern) for pattern in patterns))
+    return document.timing.union(fitting) if patterns else document.timing
 
 
-def _without_timing(document: Document, timing: Timing, spoken_of: Collection[str]) -> Document:
-    codes: dict[str, int] = {}
-    details: dict[str, NodeRecord] = {}
-    for node, code in document.codes.items():
-        detail = document.details.get(node)
-        if not timing.holds(node):
-            codes[node] = code
-            if detail is not None:
-                details[node] = detail
-        elif node not in spoken_of:
-            codes[node] = (code & ~(PASS | FAIL)) | HARD
-            details[node] = _no_verdict(node, detail, document.opening.lane)
+def _without_timing(
+    document: Document, sensitive: frozenset[str], *, called_so: frozenset[str], left_out: frozenset[str]
+) -> Document:
+    codes = {node: code for node, code in document.codes.items() if node not in left_out}
+    details = {node: detail for node, detail in document.details.items() if node not in left_out}
+    for node in sensitive & codes.keys():
+        codes[node] = (codes[node] & ~(PASS | FAIL)) | HARD
+        said = f"it ran on the lane {document.opening.lane}"
+        if node not in called_so:
+            said += ", and another document calls it timing-sensitive"
+        details[node] = _no_verdict(node, details.get(node), said)
     return document._replace(codes=codes, details=details)
 
 
-def _no_verdict(node: str, detail: NodeRecord | None, lane: str) -> NodeRecord:
+def _no_verdict(node: str, detail: NodeRecord | None, message: str) -> NodeRecord:
     record = NodeRecord(node, "not_run", "match", "stable") if detail is None else detail
-    return record._replace(
-        check="not_run", why="uncontrolled_lane", message=f"it ran on the lane {lane}", counterexample="", flaky=False
-    )
+    return record._replace(check="not_run", why="uncontrolled_lane", message=message, counterexample="", flaky=False)

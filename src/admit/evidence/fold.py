@@ -97,9 +97,10 @@ class _Fold:
         if not self._feed_written(block):
             self._feed_lines(block)
         self._sha.update(block)
-        if len(self._tally.codes) > self._limits.nodes:
+        count = max(len(self._tally.codes), len(self._timing))
+        if count > self._limits.nodes:
             where = f"{self._source}:{self._line_count}"
-            raise EvidenceError(where, f"{len(self._tally.codes)} nodes", allowed=f"{self._limits.nodes}")
+            raise EvidenceError(where, f"{count} nodes", allowed=f"{self._limits.nodes}")
 
     def document(self) -> Document:
         if self._closing is None:

@@ -127,7 +127,7 @@ class Observer:
                 nodes * times,
                 frozenset(name_of(item, originals) for item in properties),
                 tuple(Gone(name, is_property(item), why) for name, item, why in gone),
-                self._timing(items),
+                self._timing([*items, *(item for _, item, _ in gone)]),
             )
         )
         self._calls.properties = frozenset(item.nodeid for item in properties)

@@ -161,9 +161,8 @@ class Recorder:
             properties |= {gone.node for gone in collection.gone if gone.is_property}
         documents[PROPERTY_GATE].plan([node for node in planned if node in properties])
         documents[FIXTURE_GATE].plan([node for node in planned if node not in properties])
-        if collection.timing:
-            documents[PROPERTY_GATE].writer.timing(collection.timing & properties)
-            documents[FIXTURE_GATE].writer.timing(collection.timing - properties)
+        for gate in BOTH:  # in which of the two a node comes to stand is only sure when it ran
+            documents[gate].writer.timing(collection.timing)
         for node, is_property, message in collection.gone:
             gate = PROPERTY_GATE if is_property else FIXTURE_GATE
             documents.not_run((gate,), node, why="deselected", message=message)
