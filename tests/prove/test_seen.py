@@ -11,7 +11,7 @@ from admit.core.records import NodeRecord
 from admit.prove.answers import Asked, Meant, answers, text_read
 from admit.prove.cells import Run, Side
 from admit.prove.nodes import named
-from admit.prove.record import Commit, Measured, Proof
+from admit.prove.record import Commit, Measured, Proof, Reach
 from admit.prove.report import text_of
 from admit.prove.seen import (
     FOREIGN,
@@ -175,6 +175,29 @@ def test_a_case_that_only_one_side_has_cannot_run_on_the_other() -> None:
 
 def test_a_name_that_means_no_test_is_answered_by_itself() -> None:
     assert proven("tests/test_a.py::test_z", [record(X)], [record(X)]) == [("tests/test_a.py::test_z", "cannot_run")]
+
+
+@pytest.mark.parametrize(
+    ("patch", "parent", "answer", "reach"),
+    [
+        pytest.param(None, None, "proven", Reach(), id="not traced"),
+        pytest.param([], None, "proven", Reach(), id="traced on one side"),
+        pytest.param([], [], "vacuous", Reach(True), id="none"),
+        pytest.param(["a.py:3"], [], "proven", Reach(True, ("a.py:3",)), id="on the patch"),
+        pytest.param([], ["a.py:2"], "proven", Reach(True, ("a.py:2",)), id="on the parent, where it was deleted"),
+        pytest.param(["a.py:3"], ["a.py:3", 1], "proven", Reach(True, ("a.py:3",)), id="no line"),
+        pytest.param("a.py:3", [], "proven", Reach(), id="no list"),
+    ],
+)
+def test_a_test_that_runs_no_changed_line_on_either_side_is_vacuous(patch, parent, answer, reach) -> None:
+    file = Meant(named(X), "b" * 40, "patch")
+    sides = [[record(X), said(X, reached=patch)], [FAILED, said(X, reached=parent)]]
+    (one,) = answers(file, *map(seen_of, sides), asked=ASKED, is_product={})
+    assert (one.cell.answer, one.reach) == (answer, reach)
+
+
+def test_one_execution_that_was_not_traced_leaves_the_reach_unknown() -> None:
+    assert seen_of([record(X), said(X, reached=[]), record(X), said(X)]).reached == {}
 
 
 def test_the_report_says_the_answer_the_failure_and_the_count() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from admit.prove.cells import cell_of
 from admit.prove.nodes import named
-from admit.prove.record import NodeProof
+from admit.prove.record import NodeProof, Reach
 from admit.prove.seen import is_file, shown
 
 if TYPE_CHECKING:
@@ -48,10 +48,20 @@ def answers(file: Meant, patch: Seen, parent: Seen, *, asked: Asked, is_product:
     for node in nodes_of(file.named, patch, parent) or [file.named.text]:
         sides = [shown(seen, node, path=file.named.path, repeat=asked.repeat) for seen in (patch, parent)]
         opened = {one for seen in (patch, parent) for one in seen.opened.get(node, ())}
+        reach = reach_of(patch.reached.get(node), parent.reached.get(node))
         vacuous = text_read(opened, file.named.path, is_product=is_product, tests=asked.tests)
+        if not vacuous and reach.is_known and not reach.lines:
+            vacuous = "it runs no line that differs between the two"
         cell = cell_of(sides[0], sides[1], expect=asked.expect, vacuous=vacuous)
-        found.append(NodeProof(node, file.named.path, file.blob, file.origin, sides[0], sides[1], cell, vacuous))
+        found.append(NodeProof(node, file.named.path, file.blob, file.origin, sides[0], sides[1], cell, vacuous, reach))
     return found
+
+
+def reach_of(patch: frozenset[str] | None, parent: frozenset[str] | None) -> Reach:
+    """Return which changed lines a test ran on either side; not known unless both sides were traced."""
+    if patch is None or parent is None:
+        return Reach()
+    return Reach(True, tuple(sorted(patch | parent)))
 
 
 def nodes_of(named_by: Named, *sides: Seen) -> list[str]:

@@ -133,6 +133,7 @@ class Proof:
         runtestprotocol(item, log=True, nextitem=None)
         opened = sorted(self._watch.opened)
         foreign = [*foreign_modules(self._trial), *strangers(self._trial)]
+        # where changed lines are traced, those that ran stand here as `reached`; without it nobody knows (prove.seen)
         said = {**kept.raised, "opened": opened}
         return {"reports": kept.reports, "foreign": foreign, "said": said, "reproduce": kept.reproduce}
 
