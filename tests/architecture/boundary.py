@@ -43,6 +43,7 @@ BOUNDARY: dict[str, str] = {
     "admit.policy.compile": "writes the module of shipped policies, at a developer's wish",
     "admit.policy.files": "reads policies and tables of cases",
     "admit.repository.git": "asks git",
+    "admit.repository.hunks": "asks git which lines differ",
     "admit.repository.laid": "makes a commit through git",
     "admit.repository.patch": "asks git what a patch changes",
     "admit.repository.process": "runs git",

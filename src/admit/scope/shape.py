@@ -233,7 +233,7 @@ def _kind(code: CodeType) -> str:
     return f"{code.co_flags & _KIND_FLAGS:x} {' '.join(names)}"
 
 
-# ---------------------------------------------------------------- imports
+# ---------------------------------------------------------------- what it imports
 
 
 def _imports(tree: ast.Module) -> frozenset[str]:
