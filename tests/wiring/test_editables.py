@@ -122,8 +122,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Environment:
 
 @pytest.fixture
 def environment(built: Environment) -> Environment:
-    """Give an environment, as it was built."""
-    for path in built.packages.glob("*shop*"):
+    """Give an environment, as it was built; without what was compiled of a file of the same size and second."""
+    for path in built.packages.rglob("*shop*"):
         path.unlink()
     return built
 
