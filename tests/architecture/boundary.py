@@ -47,6 +47,7 @@ BOUNDARY: dict[str, str] = {
     "admit.repository.laid": "makes a commit through git",
     "admit.repository.patch": "asks git what a patch changes",
     "admit.repository.process": "runs git",
+    "admit.repository.submodules": "fills submodules of a worktree",
     "admit.starter.look": "looks at a repository for `admit init`",
     "admit.trust.channel": "receives what a run records, over a socket",
     "admit.trust.environment": "maps the paths of an environment",

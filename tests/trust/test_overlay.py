@@ -257,26 +257,64 @@ def library(root: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return the base that has a submodule, checked out."""
     source = tmp_path_factory.mktemp("library")
     git(source, "init", "-q")
-    commit(source, {"lib.py": "one"})
+    commit(source, {"lib.py": "one", ".gitignore": "*.log\n"})
     git(root, "submodule", "add", "-q", str(source), "lib")
     return commit(root, {})
 
 
-def test_a_submodule_that_is_checked_out_is_linked_and_the_tree_is_clean(root: Path, library: str) -> None:
+def test_a_submodule_is_in_every_tree_as_its_commit_has_it_and_the_tree_is_clean(root: Path, library: str) -> None:
+    commit(root / "lib", {"lib.py": "two"})
     head = commit(root, {"a.py": "b", "tests/test_a.py": "new"})
+    (root / "lib" / "lib.py").write_text("not committed")
+    (root / "lib" / "loose.py").write_text("not committed")
     with Worktrees(root) as trees:
-        for tree in (trees.plain(library), trees.judged(library, head, is_test), trees.plain(head)):
-            assert (tree.path / "lib" / "lib.py").read_text() == "one"
-            assert git(tree.path, "status", "--porcelain") == ""
-    assert (root / "lib" / "lib.py").exists()
+        makers = (
+            (lambda: trees.plain(library), "one"),
+            (lambda: trees.plain(head), "two"),
+            (lambda: trees.plain(library), "one"),
+            (lambda: trees.judged(library, head, is_test), "two"),
+            (lambda: trees.plain(library), "one"),
+        )
+        for make, text in makers:
+            tree = make()
+            assert {path.name for path in (tree.path / "lib").iterdir()} == {".git", ".gitignore", "lib.py"}
+            assert ((tree.path / "lib" / "lib.py").read_text(), tree.absent) == (text, ())
+            assert git(tree.path, "status", "--porcelain", "--ignored") == ""
+            (tree.path / "lib" / "lib.py").write_text("written by a test")
+            assert git(tree.path, "status", "--porcelain") == "M lib"
+            (tree.path / "lib" / "x.log").write_text("left by a test")
+    assert (root / "lib" / "lib.py").read_text() == "not committed"
+    assert worktrees(root) == 1
 
 
-def test_a_submodule_at_another_commit_stays_empty(root: Path, library: str) -> None:
+def test_a_submodule_that_the_patch_adds_or_takes_away_is_there_where_its_commit_has_it(
+    root: Path, base: str, library: str
+) -> None:
+    with Worktrees(root) as trees:
+        assert not (trees.plain(base).path / "lib").exists()
+        assert (trees.plain(library).path / "lib" / "lib.py").exists()
+        assert not (trees.plain(base).path / "lib").exists()
+        assert (trees.judged(base, library, is_test).path / "lib" / "lib.py").exists()
+
+
+def test_a_submodule_of_the_instrument_is_as_the_base_has_it(root: Path, library: str) -> None:
     commit(root / "lib", {"lib.py": "two"})
     head = commit(root, {})
     with Worktrees(root) as trees:
-        assert (trees.plain(head).path / "lib" / "lib.py").read_text() == "two"
-        assert list((trees.plain(library).path / "lib").iterdir()) == []
+        tree = trees.judged(library, head, lambda change: change.path == "lib")
+        assert ((tree.path / "lib" / "lib.py").read_text(), tree.laid) == ("one", ("lib",))
+
+
+def test_a_submodule_whose_objects_are_not_here_stays_empty_and_says_so(root: Path, library: str) -> None:
+    git(root, "update-index", "--cacheinfo", f"160000,{'1' * 40},lib")
+    git(root, "commit", "-qm", "x")
+    with Worktrees(root) as trees:
+        tree = trees.plain("HEAD")
+        assert list((tree.path / "lib").iterdir()) == []
+        (said,) = tree.absent
+        assert said.startswith("the tests ran without the submodule lib at 111111111111: ")
+        assert git(tree.path, "status", "--porcelain") == ""
+        assert (trees.plain(library).path / "lib" / "lib.py").exists()
 
 
 def test_a_bare_repository_is_refused(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:

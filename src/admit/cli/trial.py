@@ -86,7 +86,7 @@ class _Run:
         from admit.trust.assembly import Parts, assembled, replays, to_run_on_base
         from admit.wiring import moved_in
         from admit.wiring.inventory import Inventory
-        from admit.wiring.patch import inadmissible, instrument_state, laid_over, review_of, written
+        from admit.wiring.patch import inadmissible, instrument_state, laid_over, moved_tests, review_of, written
 
         inventory = self._inventory()
         policy, approved = self._approved()
@@ -101,6 +101,7 @@ class _Run:
         self._check_canaries(judged)
         found = moved_in(bench.space, context)
         found |= written(seen, instrument_state(self.patch, laid.path))
+        found |= moved_tests(self.patch, self.changed, inventory.nodes, approved)
         proposals = self._proposals(context)
         parts = Parts(inventory.nodes, self._records(judged), self._records(proposals), {}, inventory.seen)
         review = review_of(self.patch, self.changed, parts, approved)
@@ -163,7 +164,9 @@ class _Run:
             self.notes.append("the commit holds files under .admit; none of them is read")
         elif (kept := read_inventory(self._kept_at)) is not None:
             return kept
-        bench = self._bench(self.trees.plain(self.patch.base), command)
+        tree = self.trees.plain(self.patch.base)
+        self._is_kept = self._is_kept and not tree.absent  # what is fetched later may hold more to collect
+        bench = self._bench(tree, command)
         played = self._play("inventory", bench, self._context(bench))
         nodes = {
             node: gate
@@ -270,6 +273,7 @@ class _Run:
             pycache=pycache,
             first=moved_imports(self._editables(), self.patch.top, tree.path),
         )
+        self.notes.extend(tree.absent)
         if dropped:
             self.notes.append(f"not passed on to the tests: {', '.join(dropped)}")
         words = at_home(command or self._command(), self.space.root, root)

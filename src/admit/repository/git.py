@@ -86,7 +86,7 @@ def _hidden(root: Path) -> list[str]:
 def edited(root: Path) -> tuple[str, ...]:
     """Return the tracked files that differ from the commit; untracked ones, which runs leave behind, are left out."""
     out = _git(
-        root, "status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=none", "--no-renames"
+        root, "status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=untracked", "--no-renames"
     )
     if out is None:
         return ("(git status gave no answer)",)

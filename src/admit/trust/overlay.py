@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 from admit.errors import InputError
 from admit.repository import changes, resolve, tracked
 from admit.repository.laid import commit_with
-from admit.repository.process import ask, demand, text_of
+from admit.repository.process import ask, demand
+from admit.repository.submodules import empty, fill
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,12 +36,19 @@ _WHOLE: Final = (
 )
 
 
+_ABSENT: Final = "the tests ran without the submodule {} at {}: this clone has not all of it (git submodule update)"
+
+
 class Tree(NamedTuple):
-    """A worktree: its root, the commit that is checked out there, and the paths that are as the base has them."""
+    """A worktree: its root, the commit that is checked out there, and the paths that are as the base has them.
+
+    `absent` says which submodules are empty there, in words: their objects are not in this clone.
+    """
 
     path: Path
     commit: str
     laid: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
 
 
 class Worktrees:
@@ -109,16 +117,14 @@ class Worktrees:
         if not self._path.exists():
             demand(self._root, *_WHOLE, "worktree", "add", "--detach", "--quiet", str(self._path), tree.commit)
         else:
-            for path in self._submodules():
-                if (link := self._path / path).is_symlink():
-                    link.unlink()
+            empty(self._path)
             demand(self._path, *_WHOLE, "checkout", "--detach", "--force", "--quiet", tree.commit)
             demand(self._path, "clean", "-ffdxq")
         self._is_fresh_needed = self._is_fresh_needed or is_last
-        self._bring_submodules()
+        absent = fill(self._path, self._root)
         for name in self._bring:
             self._bring_along(name)
-        return tree
+        return tree._replace(absent=tuple(_ABSENT.format(one.path, one.commit[:12]) for one in absent))
 
     def _bring_along(self, name: str) -> None:
         there, here = self._root / name, self._path / name
@@ -131,22 +137,6 @@ class Worktrees:
                 (here / inner.name).symlink_to(inner.absolute())
         else:
             here.symlink_to(there.absolute())
-
-    def _submodules(self) -> dict[str, str]:
-        """Return the commit of each submodule in the worktree's index, by its path."""
-        lines = demand(self._path, "ls-files", "-s", "-z").split(b"\0")
-        found = (line.partition(b"\t") for line in lines if line.startswith(b"160000 "))
-        return {text_of(path): entry.split(b" ")[1].decode("ascii") for entry, _, path in found}
-
-    def _bring_submodules(self) -> None:
-        """Link each submodule that the checkout has at the same commit; others stay empty, as nothing is fetched."""
-        for path, commit in self._submodules().items():
-            there, here = self._root / path, self._path / path
-            if (there / ".git").exists() and ask(there, "rev-parse", "HEAD").text().strip() == commit:
-                with contextlib.suppress(OSError):  # not empty: then somebody else's
-                    here.rmdir()
-                    here.symlink_to(there.resolve())
-                    demand(self._path, "update-index", "--skip-worktree", path)
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:

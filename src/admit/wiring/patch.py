@@ -100,13 +100,12 @@ def instrument_state(patch: Based, tree: Path) -> dict[str, tuple[int, int, int]
     What is written and put back before anybody looks again has its old content, and a new time of change.
     """
     from admit.repository import Change
-    from admit.repository.process import demand
+    from admit.repository.submodules import tracked_names
     from admit.trust.instrument import measure_of
 
     rules, found = rules_of(patch), {}
-    for name in demand(tree, "ls-files", "-z").split(b"\0"):
-        path = os.fsdecode(name)
-        if name and measure_of(Change(path, "100644", "100644", "0", "0"), rules) != "product":
+    for path in tracked_names(tree):
+        if measure_of(Change(path, "100644", "100644", "0", "0"), rules) != "product":
             try:
                 seen = (tree / path).lstat()
             except OSError:
@@ -123,9 +122,9 @@ def written(before: Mapping[str, object], after: Mapping[str, object]) -> dict[s
 
 def holds_compiled(tree: Path) -> bool:
     """Return whether a worktree holds compiled modules of its commit's, which Python would run instead of a source."""
-    from admit.repository.process import demand
+    from admit.repository.submodules import tracked_names
 
-    return any(name.endswith((b".pyc", b".pyo")) for name in demand(tree, "ls-files", "-z").split(b"\0"))
+    return any(name.endswith((".pyc", ".pyo")) for name in tracked_names(tree))
 
 
 def review_of(patch: Based, changed: Sorted, parts: Parts, approved: Approved) -> Review:
@@ -153,6 +152,20 @@ def review_of(patch: Based, changed: Sorted, parts: Parts, approved: Approved) -
         if approved.allows(change) or approved.allows_node(node, change)
     }
     return Review(frozenset(edited), frozenset(lost), frozenset(let_stand))
+
+
+def moved_tests(patch: Based, changed: Sorted, nodes: Iterable[str], approved: Approved) -> dict[str, str]:
+    """Return which of the base's tests stand in a submodule that the patch moves: no base's form was laid over them.
+
+    A submodule is judged at the patch's commit as the product that it mostly is, whole.
+    """
+    from admit.repository.patch import SUBMODULE
+
+    moved = [one for one in changed.product if SUBMODULE in one.modes and not approved.allows(one)]
+    places = tuple({f"{one.path.removeprefix(start)}/" for one in moved for start in ("", patch.prefix)})
+    if not (inside := sorted(node for node in nodes if places and node.startswith(places))):
+        return {}
+    return {"instrument-edited": f"{inside[0]} ({len(inside)} in all) is in a submodule that the patch moves"}
 
 
 def _nodes_by_file(nodes: Iterable[str]) -> dict[str, set[str]]:
