@@ -241,6 +241,21 @@ def test_a_test_that_writes_into_a_submodule_moves_the_instrument(library: Libra
     assert not (library.inside / "tests" / "test_lib.py").read_text().endswith("#")
 
 
+def test_a_parent_without_its_submodule_proves_nothing_p2(library: Library, tmp_path: Path) -> None:
+    repository = library.repository
+    first = repository.git("rev-parse", "HEAD:vendor/lib")
+    library.moved(lib_py=BUG.replace("(n == 4)", "1 - 1"))
+    repository.git("clone", "-q", str(repository.root), str(tmp_path / "clone"))
+    repository.here = repository.root = tmp_path / "clone"
+    repository.git("config", "submodule.vendor/lib.url", f"file://{library.inside}")
+    repository.git("submodule", "update", "-q", "--init", "--depth=1")
+    words = ("prove", "tests/test_shop.py::test_half", "--expect", "fails-on-parent", "--format", "json")
+    done = repository.admit(*words)
+    assert done.returncode == 1, done.stdout
+    assert f"the tests ran without the submodule vendor/lib at {first[:12]}" in done.stdout
+    assert "proven" not in done.stdout.replace("unproven", "")
+
+
 def test_compiled_modules_in_a_submodule_s_commit_are_seen(library: Library) -> None:
     tree = library.repository.root
     assert not holds_compiled(tree)

@@ -117,12 +117,16 @@ def _proof(pair: Pair, targets: Sequence[Target], args: argparse.Namespace) -> P
 
 
 class _Place(NamedTuple):
-    """One side: its name, its worktree, where its tests are run, what their files held before any of them ran."""
+    """One side: its name, its worktree, where its tests are run, what their files held before any of them ran.
+
+    `absent` says what the worktree lacks of its commit.
+    """
 
     name: str
     tree: Path
     bench: Bench
     tests: Mapping[str, bytes]
+    absent: tuple[str, ...]
 
 
 _Made = TypeVar("_Made")
@@ -225,7 +229,9 @@ class _Proving:
         if back := {node: text for node, text in counterexamples(two, repeat=repeat).items() if node in one.runs}:
             again = self._played(first, back, repeat=0)
             one = one._replace(replays={**one.replays, **again.replays}, problem=one.problem or again.problem)
-        return one, two
+        # what one side lacks may be all that its tests fail by
+        lacks = "; ".join(sorted(set(first.absent) ^ set(second.absent)))
+        return one._replace(problem=one.problem or lacks), two._replace(problem=two.problem or lacks)
 
     def _imports(self) -> tuple[str, ...]:
         """Return what the tests' Python imports from the checkout by itself; asked once."""
@@ -267,7 +273,7 @@ class _Proving:
         bench = Bench(
             Workspace(root, space.settings, True), command, environ, own, limit_s, is_quiet=not self._args.verbose
         )
-        return _Place(name, tree.path, bench, laid_tests(self._targets, tree.path))
+        return _Place(name, tree.path, bench, laid_tests(self._targets, tree.path), tree.absent)
 
     def _played(self, place: _Place, replay: Mapping[str, str], *, repeat: int | None = None) -> Seen:
         self._sessions += 1
