@@ -119,6 +119,26 @@ def test_a_pattern_is_every_documents_word_for_it() -> None:
         assert checks(*told) == {SLOW: "pass"}
 
 
+def test_what_is_said_of_other_nodes_and_what_else_was_said_of_this_one_stays() -> None:
+    failed = record(SLOW, "fail")._replace(
+        counterexample="n=0", reproduce="r", flaky=True, seed=7, fixture_lock="missing"
+    )
+    beside = record(PLAIN, "fail")._replace(message="no")
+    (found,) = on_trusted_lanes([document("ci", failed, beside)], PATTERNS, ())
+    said = {"why": "uncontrolled_lane", "message": "it ran on the lane ci"}
+    assert found.details == {
+        PLAIN: beside,
+        SLOW: failed._replace(check="not_run", counterexample="", flaky=False, **said),
+    }
+    assert found.codes[PLAIN] == r.code_of(beside)
+    (found,) = on_trusted_lanes([document("ci", record(SLOW))], PATTERNS, ())
+    assert found.details == {SLOW: NodeRecord(SLOW, "not_run", "match", "stable", **said)}
+    failed_there = document("metal", record(SLOW, "fail"))
+    (found, same) = on_trusted_lanes([document("ci", failed, beside), failed_there], PATTERNS, ("metal",))
+    assert (found.details, found.codes.keys()) == ({PLAIN: beside}, {PLAIN})
+    assert same == failed_there
+
+
 LANES = ("metal", "ci", "other")
 some_documents = st.lists(
     st.builds(

@@ -28,12 +28,12 @@ def on_trusted_lanes(
             them stand the nodes that a document itself calls so, which holds for the node in every other.
         lanes: the lanes that the policy trusts for them.
     """
-    own = [_called_so(document, patterns) for document in documents]
-    sensitive = frozenset().union(*own)
+    told = [(document, _called_so(document, patterns)) for document in documents]
+    sensitive = frozenset().union(*(called_so for _, called_so in told))
     if not sensitive:
         return tuple(documents)
     heard: dict[str, set[str]] = {}
-    for document, called_so in zip(documents, own, strict=True):
+    for document, called_so in told:
         if document.opening.lane in lanes:
             heard.setdefault(document.opening.gate, set()).update(called_so & document.codes.keys())
     return tuple(
@@ -42,14 +42,17 @@ def on_trusted_lanes(
         else _without_timing(
             document, sensitive, called_so=called_so, left_out=called_so & heard.get(document.opening.gate, set())
         )
-        for document, called_so in zip(documents, own, strict=True)
+        for document, called_so in told
     )
 
 
 def _called_so(document: Document, patterns: Collection[str]) -> frozenset[str]:
     """Return the nodes that a document or the trusted files call timing-sensitive."""
-    fitting = (node for node in document.codes if any(fnmatchcase(node, pattern) for pattern in patterns))
-    return document.timing.union(fitting) if patterns else document.timing
+    if not patterns:
+        return document.timing
+    return document.timing.union(
+        node for node in document.codes if any(fnmatchcase(node, pattern) for pattern in patterns)
+    )
 
 
 def _without_timing(
