@@ -48,6 +48,10 @@ BOUNDARY: dict[str, str] = {
     "admit.repository.patch": "asks git what a patch changes",
     "admit.repository.process": "runs git",
     "admit.repository.submodules": "fills submodules of a worktree",
+    "admit.scope.places": "follows links",
+    "admit.scope.tracer_audit": "hears what this process opens and starts",
+    "admit.scope.tracer_coverage": "traces this process through coverage.py",
+    "admit.scope.tracer_monitoring": "traces this process through sys.monitoring",
     "admit.starter.look": "looks at a repository for `admit init`",
     "admit.trust.channel": "receives what a run records, over a socket",
     "admit.trust.environment": "maps the paths of an environment",
@@ -86,5 +90,5 @@ WORLD_ATTRIBUTES: frozenset[str] = frozenset(
 PLUGIN_ONLY: frozenset[str] = frozenset({"_pytest", "hypothesis", "pluggy", "pytest", "xdist"})
 """What the plugin finds in the process that it runs in; no other room may need it."""
 
-NEEDS_EXTRA: frozenset[str] = frozenset({"admit.trust.keys"})
+NEEDS_EXTRA: frozenset[str] = frozenset({"admit.scope.tracer_coverage", "admit.trust.keys"})
 """Modules that import what only an extra brings, and only where it is used; without it they say which extra."""

@@ -66,13 +66,18 @@ def test_the_pins_meet_the_declared_dependencies(root: Path, project: dict[str, 
 
 def test_the_pins_meet_the_extra_for_signing(root: Path, project: dict[str, Any]) -> None:
     extras = project["project"]["optional-dependencies"]
-    assert set(extras) == {"sign"}
+    assert set(extras) == {"scope", "sign"}
     declared = [Requirement(line) for line in (*project["project"]["dependencies"], *extras["sign"])]
     pins = pinned(root / "requirements" / "sign.txt")
     assert check(declared, pins) == [], "run: make lock-deps"
     assert set(pins) - {requirement.name for requirement in declared} == {"cffi", "pycparser"}, (
         "the extra brings others along: give them a line in docs/adr/0009"
     )
+
+
+def test_the_pins_of_the_tools_meet_the_extra_for_tracing(root: Path, project: dict[str, Any]) -> None:
+    declared = [Requirement(line) for line in project["project"]["optional-dependencies"]["scope"]]
+    assert check(declared, pinned(root / "requirements" / "dev.txt")) == [], "run: make lock-deps"
 
 
 def test_one_release_is_pinned_everywhere(root: Path) -> None:
