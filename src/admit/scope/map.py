@@ -17,12 +17,13 @@ class Function(NamedTuple):
     """One function of a file: where its definition and its body stand, lines counted from 1, both ends included.
 
     The definition starts with the first decorator. The body starts after the docstring, which is part of the
-    definition: what reads `__doc__` runs no line. A function whose body starts on the line of its signature has no
-    body here (`body_first` 0, `body_last` -1), so that all of it counts as import-time.
+    definition: what reads `__doc__` runs no line. A function whose body starts on the line of its signature does not
+    stand here: all of it counts as import-time.
 
     `name` is the qualified name, with `#2` after the second one of that name in its file. `kind` says what the
-    compiler makes of the function as a whole (a generator or not, which names are its own): where that changes, every
-    line of it does. `is_cached` says that a decorator keeps what it returned, so that later callers run no line of it.
+    compiler makes of the function as a whole (a generator or not, which names are its own, see `shape.py`): where that
+    changes, every line of it does. `is_cached` says that a decorator keeps what it returned, so that later callers run
+    no line of it.
     """
 
     name: str
@@ -57,8 +58,9 @@ class NodeReach(NamedTuple):
     `alive` needs evidence: the tracer's own sentinel was seen at the node's end. `spawned` says what the tracer could
     not follow (a process, a thread that outlived the node, native code), empty where there was nothing.
     `lines` has, by the file's number (`numbers`), a bit for each line that ran; lines outside of bodies do no harm.
-    `opened` are the paths inside the repository, from its top, that were opened for reading, also in vain; `listed` the
-    folders that were listed, the top being the empty text. `file` is the path of the node's own file from the top.
+    `opened` are the paths inside the repository, from its top, that were opened for reading, also in vain; a source
+    that is only imported does not count. `listed` are the folders that were listed, the top being the empty text; what
+    pytest itself lists to collect does not count. `file` is the path of the node's own file from the top.
     """
 
     alive: bool

@@ -38,6 +38,9 @@ _BY_TEXT: Final = frozenset(
 )
 """Names through which a module is imported that is named by a text."""
 
+_ANYTHING: Final = frozenset({"*"})
+"""What a file may import of which nothing is known but that Python may run it."""
+
 
 def shape_of(source: bytes, blob: str) -> Shape:
     """Return the shape of a file's source; one that cannot be told says why.
@@ -56,7 +59,7 @@ def outline_of(source: bytes, blob: str) -> Shape:
 
 def _shaped(source: bytes, blob: str, *, with_imports: bool) -> Shape:
     if why := _unreadable(source):
-        return Shape(blob, unreadable=why)
+        return Shape(blob, imports=_ANYTHING, unreadable=why)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -66,7 +69,7 @@ def _shaped(source: bytes, blob: str, *, with_imports: bool) -> Shape:
     except (SyntaxError, ValueError) as error:
         return Shape(blob, unreadable=f"it does not compile ({type(error).__name__})")
     except (RecursionError, MemoryError, OverflowError):
-        return Shape(blob, unreadable="it is too deep or too large to compile")
+        return Shape(blob, imports=_ANYTHING, unreadable="it is too deep or too large to compile")
 
 
 def _unreadable(source: bytes) -> str:
@@ -81,7 +84,7 @@ class _Shaping:
     """One file on its way to a shape."""
 
     def __init__(self, source: bytes, tree: ast.Module, code: CodeType) -> None:
-        self._lines = source.split(b"\n")
+        self._lines = source.removesuffix(b"\n").split(b"\n") if source else []
         self._marks = [AT_IMPORT] * (len(self._lines) + 1)  # line numbers count from 1
         self._is_program = bytearray(len(self._lines) + 1)
         self._functions: list[Function] = []
@@ -101,7 +104,8 @@ class _Shaping:
             # the first two lines may say how the file is encoded
             if not self._is_program[number] and _is_idle(line) and (number > 2 or not line.strip()):
                 marks[number] = INERT
-        executable = bits_of(line for line in self._code_lines if marks[line] not in {AT_IMPORT, INERT})
+        held = (line for line in self._code_lines if line < len(marks))
+        executable = bits_of(line for line in held if marks[line] not in {AT_IMPORT, INERT})
         return Shape(blob, tuple(self._functions), executable, tuple(marks[1:]), imports)
 
     # ------------------------------------------------------------ statements
@@ -228,9 +232,26 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _kind(code: CodeType) -> str:
-    """Return what the compiler made of a function as a whole: a change of it is felt on every line."""
+    """Return what the compiler made of a function as a whole: its flags, the names that are its own, all others."""
+    others = {*code.co_names, *code.co_freevars}
+    for inner in _codes(code):
+        others.update(inner.co_names, inner.co_freevars)
     names = sorted({*code.co_varnames, *code.co_cellvars})
-    return f"{code.co_flags & _KIND_FLAGS:x} {' '.join(names)}"
+    return f"{code.co_flags & _KIND_FLAGS:x}|{' '.join(names)}|{' '.join(sorted(others))}"
+
+
+def is_same_kind(old: str, new: str) -> bool:
+    """Say whether a function stayed what it was as a whole, for the statements of it that stayed.
+
+    A name that became its own, or no longer is, matters to them if they use it.
+    """
+    (flags, names, others), (new_flags, new_names, new_others) = (_parts(kind) for kind in (old, new))
+    return flags == new_flags and not (new_names - names) & others and not (names - new_names) & new_others
+
+
+def _parts(kind: str) -> tuple[str, set[str], set[str]]:
+    flags, names, others = kind.split("|")
+    return flags, set(names.split()), set(others.split())
 
 
 # ---------------------------------------------------------------- what it imports
