@@ -52,6 +52,7 @@ BOUNDARY: dict[str, str] = {
     "admit.scope.tracer_audit": "hears what this process opens and starts",
     "admit.scope.tracer_coverage": "traces this process through coverage.py",
     "admit.scope.tracer_monitoring": "traces this process through sys.monitoring",
+    "admit.scope.mapfile": "reads and writes maps of what tests reach",
     "admit.starter.look": "looks at a repository for `admit init`",
     "admit.trust.channel": "receives what a run records, over a socket",
     "admit.trust.environment": "maps the paths of an environment",

@@ -92,3 +92,41 @@ def shared_stems(files: Mapping[str, Shape]) -> frozenset[str]:
             if (is_test or shape.unreadable) if word == ANY else test_stem(f"{word}.py"):
                 found.add(word)
     return frozenset(found)
+
+
+def rows_of(columns: Columns) -> ScopeMap:
+    """Return a map node by node; `columns` have to have all of its files."""
+    from admit.scope.map import NodeReach, ScopeMap
+
+    numbers = (OUTSIDE, *range(len(columns.nodes)))
+    lines: dict[int, dict[int, int]] = {number: {} for number in numbers}
+    opened: dict[int, set[str]] = {number: set() for number in numbers}
+    listed: dict[int, set[str]] = {number: set() for number in numbers}
+    for file, path in enumerate(sorted(columns.files)):
+        for number, bits in columns.files[path].hits.items():
+            lines[number][file] = bits
+    for held, rows in ((columns.opened, opened), (columns.listed, listed)):
+        for path, reached in held.items():
+            for number in reached:
+                rows[number].add(path)
+    places = {number: path for path, reached in columns.own.items() for number in reached}
+    reaches = {
+        number: NodeReach(
+            number not in columns.blind,
+            columns.spawned.get(number, ""),
+            lines[number],
+            frozenset(opened[number]),
+            frozenset(listed[number]),
+            places.get(number, ""),
+        )
+        for number in numbers
+    }
+    return ScopeMap(
+        columns.base,
+        columns.tracer,
+        columns.python,
+        {path: columns.files[path].shape for path in sorted(columns.files)},
+        {node: reaches[number] for number, node in enumerate(columns.nodes)},
+        reaches[OUTSIDE],
+        columns.complete,
+    )
