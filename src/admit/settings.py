@@ -87,6 +87,13 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     ),
     Setting("trust.approvals", str, ".admit/approvals", "where reviewers' signed approvals lie; never in the commit"),
     Setting("trust.inventory", str, "", "folder with the base's own evidence, for `admit decide` (contract T2)"),
+    Setting(
+        "scope.inert",
+        list,
+        [],
+        "path patterns of what no gate measures, from the repository's top: a test covers a change of it only if it "
+        "opened the file (S4)",
+    ),
     Setting("ledger.path", str, ".admit/ledger.db", "where decisions are recorded"),
     Setting("evidence.folder", str, ".admit/evidence", "where a run leaves its documents"),
     Setting("evidence.max_bytes", int, 2_000_000_000, "largest evidence document that is read"),

@@ -139,6 +139,7 @@ def forged(**changes: Any) -> bytes:
     "changes",
     [
         pytest.param({"base": 5}, id="a base that is no text"),
+        pytest.param({"base": "HEAD"}, id="a base that is no id"),
         pytest.param({"files": []}, id="files that are a list"),
         pytest.param({"files": {"a.py": [0, 10**9]}}, id="a block beyond the end"),
         pytest.param({"files": {"a.py": [3, 9]}}, id="a block that is none"),

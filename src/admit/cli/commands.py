@@ -78,5 +78,6 @@ COMMANDS: Final[tuple[Command, ...]] = (
         "admit prove tests/test_a.py::test_x --parent main",
         "prove",
     ),
+    Command("scope", "Say which tests the patch reaches, and why.", "admit scope --base main", "scope"),
     Command("log", "Show the last decisions from the ledger.", "admit log", "log"),
 )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
-from admit.repository.process import demand
+from admit.errors import InputError
+from admit.repository.process import ask, demand, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 WORDS: Final = (
@@ -29,6 +32,8 @@ WORDS: Final = (
     "--dst-prefix=b/",
 )
 
+_OBJECT: Final = re.compile(rb"[0-9a-f]{40,64} (blob|tree|commit|tag) (\d+)")
+
 
 def lines_that_differ(root: Path, old: str, new: str) -> bytes:
     """Return what differs between two trees or commits: the raw table, then hunks without context.
@@ -37,3 +42,63 @@ def lines_that_differ(root: Path, old: str, new: str) -> bytes:
         InputError: one of them is not here, or git cannot compare them.
     """
     return demand(root, *WORDS, "--end-of-options", old, new)
+
+
+def commits(root: Path, *refs: str) -> tuple[str, tuple[str, ...]]:
+    """Return the top of the working tree around `root`, and the full ids of commits, asked for in one go.
+
+    Raises:
+        InputError: no repository, or no such commit; in a shallow clone it may only not have been fetched.
+    """
+    for ref in refs:
+        if not ref or ref.startswith("-"):
+            raise InputError(repr(ref), "cannot be the name of a commit", do="name a branch, a tag or a commit")
+    answer = ask(root, "rev-parse", "--show-toplevel", *(f"{ref}^{{commit}}" for ref in refs))
+    top, *ids = text_of(answer.out).removesuffix("\n").rsplit("\n", len(refs)) if answer.exit_code == 0 else [""]
+    if not top or len(ids) != len(refs) or not all(re.fullmatch(r"[0-9a-f]{40,64}", one) for one in ids):
+        from admit.repository.git import resolve, toplevel
+
+        if toplevel(root) is None:
+            raise InputError(str(root), "no repository of git", do="run in a checkout of the patch")
+        ids = [resolve(root, ref) for ref in refs]  # says which of them it is
+        top = str(toplevel(root))
+    return top, tuple(ids)
+
+
+def left_at(root: Path, tip: str, head: str) -> str:
+    """Return the commit at which a patch left the line of history that `tip` ends; both are full ids.
+
+    Raises:
+        InputError: they have no commit in common, as far as this clone goes.
+    """
+    answer = ask(root, "merge-base", tip, head)
+    if answer.exit_code != 0:
+        from admit.repository.patch import merge_base
+
+        return merge_base(root, tip, head)  # says what is wrong
+    return text_of(answer.out).partition("\n")[0]
+
+
+def contents(root: Path, names: Iterable[str]) -> dict[str, bytes | None]:
+    """Return what blobs hold, by the names that git takes: an id, or `COMMIT:PATH`; None for what is no blob here.
+
+    Raises:
+        InputError: git cannot be asked, or a name has a line end in it.
+    """
+    wanted = list(dict.fromkeys(names))
+    if odd := next((name for name in wanted if "\n" in name), None):
+        raise InputError(repr(odd), "git takes no name with a line end", do="move the file")
+    stdin = b"".join(name.encode("utf-8", "surrogateescape") + b"\n" for name in wanted)
+    out = demand(root, "cat-file", "--batch", stdin=stdin) if wanted else b""
+    held: dict[str, bytes | None] = {}
+    at = 0
+    for name in wanted:
+        end = out.index(b"\n", at)
+        found = _OBJECT.fullmatch(out, at, end)
+        held[name] = None
+        at = end + 1
+        if found:
+            size = int(found[2])
+            held[name] = out[at : at + size] if found[1] == b"blob" else None
+            at += size + 1
+    return held

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import zlib
 from hashlib import sha256
 from itertools import pairwise
@@ -210,7 +211,8 @@ def map_in(raw: bytes) -> MapFile | NoMap:
 
 
 def _checked(header: Mapping[str, Any]) -> None:
-    _text(header["base"])
+    if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", _text(header["base"])):
+        raise ValueError("base")
     if not isinstance(header["files"], dict) or header["count"] != int(header["count"]):
         raise ValueError("header")
 

@@ -1,0 +1,42 @@
+"""`admit scope`: which tests a patch reaches, and why (contract S3)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+_EXITS = """exit codes:
+  0   the question is answered, also where the answer is that nobody can tell
+  64  usage, 65 input; 1 and 2 are never given
+"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument(
+        "--base",
+        metavar="REF",
+        help="what the patch is compared with, from where it left it (default: what CI names, else the map's own base)",
+    )
+    parser.add_argument("--map", type=Path, metavar="FILE", help="the map to ask (default: .admit/scope/map)")
+    parser.add_argument(
+        "--node", nargs="+", action="extend", default=[], metavar="ID", help="ask for these tests alone"
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="text for people, JSON for machines")
+    parser.epilog = f"{parser.epilog}\n\n{_EXITS}"
+
+
+def run(args: Namespace) -> int:
+    """Answer, and exit 0."""
+    from admit.scope.report import json_of, text_of
+    from admit.wiring.scope import scope_of
+
+    scoped = scope_of(Path.cwd(), os.environ, base=args.base, path=args.map)
+    show = json_of if args.format == "json" else text_of
+    sys.stdout.write(show(scoped.diff, scoped.answers, args.node))
+    return 0

@@ -1,0 +1,144 @@
+"""The question of scope put together: the map, what git says of the patch, and what the base calls inert (S1, S4)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from admit.errors import InputError
+from admit.repository.hunks import commits, contents, left_at, lines_that_differ
+from admit.scope.effects import Diff
+from admit.scope.hunks import read_edits
+from admit.scope.kinds import kind_of
+from admit.scope.mapfile import MapFile, read_map
+from admit.scope.reach import NoMap, answers
+from admit.scope.shape import outline_of
+from admit.settings import FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from admit.scope.hunks import Edit
+    from admit.scope.map import Shape
+    from admit.scope.reach import Answers
+
+MAP: Final = ".admit/scope/map"
+"""Where a map lies, from the workspace, if nobody says otherwise; git does not track it."""
+
+
+class Scoped(NamedTuple):
+    """A patch, and what each node of the map reaches of it."""
+
+    diff: Diff
+    answers: Answers
+
+
+def scope_of(start: Path, environ: Mapping[str, str], *, base: str | None = None, path: Path | None = None) -> Scoped:
+    """Return what the nodes reach of the commit that is checked out.
+
+    Args:
+        start: a folder of the checkout.
+        environ: what CI says of a base.
+        base: what the patch is compared with, from where it left it; by default what CI names, else the map's own.
+        path: where the map lies.
+
+    Raises:
+        InputError: no repository, no such commit, an `admit.toml` of the base that cannot be read.
+    """
+    here = start.resolve()
+    root = _workspace_root(here)
+    place = root / MAP if path is None else here / path
+    found = read_map(place)
+    top, head, since = _ends(here, base or _named(environ, here), found)
+    if not since:
+        since, found = head, _no_base(place, found)
+    edits = read_edits(lines_that_differ(here, since, head)) if since != head else ()
+    config, own = f"{since}:{_inside(root, top)}{FILE}", _in_commit(place, top, head)
+    held = contents(here, [config, *own, *_sources(edits)])
+    if isinstance(found, MapFile) and (_is_others(place, top) or any(held[name] is not None for name in own)):
+        found = NoMap(f"{place}: git tracks it, so that a patch could bring its own")
+    diff = Diff(since, head, edits, _shapes(edits, held), _inert(held[config], config))
+    columns = found.columns(edit.path for edit in edits) if isinstance(found, MapFile) else found
+    return Scoped(diff, answers(diff, columns))
+
+
+def _workspace_root(here: Path) -> Path:
+    """Return the nearest folder, from `here` upwards, with an `admit.toml`, else the repository's top."""
+    for folder in (here, *here.parents):
+        if (folder / FILE).is_file() or (folder / ".git").exists():
+            return folder
+    return here
+
+
+def _named(environ: Mapping[str, str], here: Path) -> str | None:
+    if not {"GITHUB_ACTIONS", "GITLAB_CI"} & environ.keys():
+        return None
+    from admit.wiring.base import found_base
+
+    return found_base(environ, here)
+
+
+def _ends(here: Path, named: str | None, found: MapFile | NoMap) -> tuple[Path, str, str]:
+    """Return the repository's top, the commit at work, and what it is compared with; empty where that is not here."""
+    if named:
+        top, (head, tip) = commits(here, "HEAD", named)
+        return Path(top), head, left_at(here, tip, head)
+    if isinstance(found, MapFile):
+        try:
+            top, (head, since) = commits(here, "HEAD", found.base)
+        except InputError:  # the map may be of a commit that was never fetched: then it is of no use, and no error
+            pass
+        else:
+            return Path(top), head, since
+    top, (head,) = commits(here, "HEAD")
+    return Path(top), head, ""
+
+
+def _no_base(place: Path, found: MapFile | NoMap) -> NoMap:
+    return found if isinstance(found, NoMap) else NoMap(f"{place}: of {found.base[:12]}, a commit that is not here")
+
+
+# ---------------------------------------------------------------- what git holds
+
+
+def _inside(folder: Path, top: Path) -> str:
+    return "" if folder == top else f"{folder.relative_to(top).as_posix()}/"
+
+
+def _in_commit(place: Path, top: Path, head: str) -> list[str]:
+    """Return the name by which git has a file of the commit, none where it lies outside of the repository."""
+    real = place.resolve()
+    return [f"{head}:{real.relative_to(top).as_posix()}"] if real.is_relative_to(top) else []
+
+
+def _is_others(place: Path, top: Path) -> bool:
+    """Say whether a file lies in another repository inside of this one, whose commits a patch may name."""
+    real = place.resolve()
+    return any((one / ".git").exists() for one in real.parents if one != top and one.is_relative_to(top))
+
+
+def _sources(edits: tuple[Edit, ...]) -> list[str]:
+    """Return the blobs to compile: the new side of every Python file that is on both."""
+    return [
+        edit.new_blob
+        for edit in edits
+        if edit.old_blob and edit.new_blob and not edit.is_binary and kind_of(edit.path) == "python"
+    ]
+
+
+def _shapes(edits: tuple[Edit, ...], held: Mapping[str, bytes | None]) -> dict[str, Shape]:
+    found = {}
+    for edit in edits:
+        source = held.get(edit.new_blob or "")
+        if source is not None and edit.new_blob:
+            found[edit.path] = outline_of(source, edit.new_blob)
+    return found
+
+
+def _inert(raw: bytes | None, where: str) -> tuple[str, ...]:
+    """Return the path patterns that the base calls inert; without `admit.toml` there are none."""
+    if raw is None or b"scope" not in raw:  # the rest of it is none of the question's business
+        return ()
+    from admit.settings import read_settings
+
+    return read_settings(raw, where).words("scope.inert")
