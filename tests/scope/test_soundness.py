@@ -12,6 +12,7 @@ from typing import Any
 from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
+from admit.scope.carry import carried
 from admit.scope.columns import columns_of
 from admit.scope.effects import Diff
 from admit.scope.hunks import Edit, Hunk
@@ -85,37 +86,32 @@ HEADS = st.one_of(
 )
 
 
+BLOCK_HEADS = st.sampled_from(["if x == 1:", "if x:", "for i in range(2):", "while fuel():", "with held():"])
+PARTS = frozenset({"x = (x +", "     1)", '"""', "x = 1 \\"})
+WHOLE = SIMPLE.filter(lambda text: text not in PARTS)
+
+
 @st.composite
 def blocks(draw: Callable[..., Any], depth: int) -> list[str]:
     """Return the lines of one block, indented from its own column."""
     lines: list[str] = []
-    for _ in range(draw(st.integers(1, 4))):
-        kind = draw(st.integers(0, 9 if depth < 3 else 5))
-        if kind <= 5:
-            lines.append(draw(SIMPLE.filter(lambda text: text not in {"x = (x +", "     1)", '"""', "x = 1 \\"})))
-            continue
-        inner = [f"    {line}" for line in draw(blocks(depth + 1))]
-        other = [f"    {line}" for line in draw(blocks(depth + 1))]
-        head = draw(
-            st.sampled_from(
-                ["if x == 1:", "if x:", "for i in range(2):", "while fuel():", "with held():", "def inner(x):"]
-            )
-        )
-        match kind:
+
+    def inner() -> list[str]:
+        return [f"    {line}" for line in draw(blocks(depth + 1))]
+
+    for _ in range(draw(st.integers(1, 3))):
+        match draw(st.integers(0, 9 if depth < 3 else 5)):
             case 6:
-                lines += [
-                    "try:",
-                    *inner,
-                    "except BoomError:",
-                    *other,
-                    *draw(st.sampled_from([[], ["finally:", "    log(7)"]])),
-                ]
+                lines += ["try:", *inner(), "except BoomError:", *inner()]
+                lines += draw(st.sampled_from([[], ["finally:", "    log(7)"]]))
             case 7:
-                lines += [draw(st.sampled_from(["if x == 2:", "for i in range(x):"])), *inner, "else:", *other]
+                lines += [draw(st.sampled_from(["if x == 2:", "for i in range(x):"])), *inner(), "else:", *inner()]
             case 8:
-                lines += ["x = (x +", "     1)", *(["@wrapped"] if head.startswith("def") else []), head, *inner]
+                lines += ["x = (x +", "     1)", *draw(st.sampled_from([[], ["@wrapped"]])), "def inner(x):", *inner()]
+            case 9:
+                lines += [draw(BLOCK_HEADS), *inner()]
             case _:
-                lines += [head, *inner]
+                lines.append(draw(WHOLE))
     return lines
 
 
@@ -271,10 +267,14 @@ def test_a_node_that_behaves_otherwise_after_a_change_was_in_its_scope(data: st.
         True,
     )
     edit = Edit(PATH, "100644", "100644", "old", "new", False, hunks_between(old, new))
-    found = answers(Diff("base", "head", (edit,), {PATH: outline_of(after.encode(), "new")}), columns_of(scope_map))
+    diff = Diff("base", "head", (edit,), {PATH: outline_of(after.encode(), "new")})
+    found, kept = answers(diff, columns_of(scope_map)), carried(scope_map, diff, [PATH])
+    executable = shape_of(after.encode(), "new").executable
     for node, run in runs.items():
         reach = found.of(node)
         event(f"{reach.word} {reach.reason.kind}")
         if reach.word != "does_not_cover":
             continue
-        assert Run(after, node, is_traced=False).did == run.did, (node, before, after)
+        later = Run(after, node, is_traced=True)
+        assert later.did == run.did, (node, before, after)
+        assert bits(later.inside) & executable == kept.nodes[node].lines.get(0, 0) & executable, (node, before, after)
