@@ -50,6 +50,7 @@ BOUNDARY: dict[str, str] = {
     "admit.repository.process": "runs git",
     "admit.repository.submodules": "fills submodules of a worktree",
     "admit.scope.places": "follows links",
+    "admit.scope.told": "reads and writes what a traced run is told",
     "admit.scope.tracer_audit": "hears what this process opens and starts",
     "admit.scope.tracer_coverage": "traces this process through coverage.py",
     "admit.scope.tracer_monitoring": "traces this process through sys.monitoring",

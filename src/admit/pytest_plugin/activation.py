@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _PIN: Final = pytest.StashKey[Pin]()
 _CHANNEL: Final[pytest.StashKey[ChannelEnd]] = pytest.StashKey()
 _WATCH: Final[pytest.StashKey[ProofWatch]] = pytest.StashKey()
+_IS_TRACED: Final = pytest.StashKey[bool]()
+_UNTRACED: Final = pytest.StashKey[str]()
+_TOLD_FILE: Final = "tracing.json"  # `admit.scope.told.TOLD_FILE`, which is imported where it is there
 _CONTEXT: Final = pytest.StashKey["RunContext | str"]()
 
 
@@ -38,12 +41,14 @@ def pin_early(config: pytest.Config) -> None:
         context = _context(config, config.known_args_namespace.admit)
         if not isinstance(context, str):  # else `activate` says so: until then pytest captures standard error
             _pin(config, terms_of_run.terms_of(context, os.getpid()))
+            _trace(config)
             if context.trial is not None:
                 _begin(config, context.trial)
     elif "PYTEST_XDIST_WORKER" in os.environ:
         terms = _terms(text)
         if terms is not None and terms.owner == os.getppid():  # else a session nested in a test of a worker
             _pin(config, terms)
+            _trace(config)
 
 
 def activate(config: pytest.Config) -> None:
@@ -51,8 +56,32 @@ def activate(config: pytest.Config) -> None:
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     if worker is not None:
         _observe_in_worker(config, worker)
+        _go_on_tracing(config, is_worker=True)
     elif VARIABLE not in os.environ:
         _record(config)
+        _go_on_tracing(config, is_worker=False)
+
+
+def _go_on_tracing(config: pytest.Config, *, is_worker: bool) -> None:
+    if why := config.stash.get(_UNTRACED, ""):
+        sys.stderr.write(f"admit: nothing is traced: {why}\n")
+    if config.stash.get(_IS_TRACED, False):
+        from admit.pytest_plugin import tracing
+
+        tracing.go_on(config, has_workers=not is_worker and config.getoption("dist", "no") != "no")
+
+
+def _trace(config: pytest.Config) -> None:
+    """Begin to trace what nodes reach, where that is asked for, before a conftest is imported (contract S1)."""
+    folder = _absolute(config, config.known_args_namespace.admit)
+    if not os.path.lexists(os.path.join(folder, _TOLD_FILE)):
+        return
+    from admit.pytest_plugin import tracing
+
+    try:
+        config.stash[_IS_TRACED] = tracing.begin(config, folder)
+    except AdmitError as error:
+        config.stash[_UNTRACED] = str(error)  # until `activate` pytest captures standard error
 
 
 def _record(config: pytest.Config) -> None:

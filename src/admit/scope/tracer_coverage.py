@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import _thread
 import os
+import sys
 import threading
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -68,7 +69,7 @@ class CoverageTracer:
 
         self._places = places
         self._numbers: dict[Reached, int] = {}
-        self._is_busy = False
+        self._is_busy = self._comes_again = False
         self._coverage: Any = coverage.Coverage(
             data_file=None,
             config_file=False,
@@ -177,7 +178,12 @@ class CoverageTracer:
 
     def _settrace(self, _args: tuple[Any, ...], frame: FrameType | None) -> None:
         """Hear of a trace function that is set; where it is not this tracer's own doing, lines may be missed."""
-        if not self._is_busy and not self._is_own_thread(frame):
+        again, self._comes_again = self._comes_again, False
+        if self._is_busy or self._is_own_thread(frame):
+            return
+        if _is_doctest(frame):
+            self._comes_again = True  # the C tracer sets itself anew at the next call, whatever is called
+        elif not again or frame is None or "settrace" in frame.f_code.co_names:
             self._current.went_blind("the trace function was set by somebody else")
 
     def _is_own_thread(self, frame: FrameType | None) -> bool:
@@ -190,6 +196,13 @@ class CoverageTracer:
         if name == "_start_tracer" and frame.f_back is not None:
             frame = frame.f_back
         return frame.f_code.co_name == "_installation_trace" and frame.f_locals.get("self") is self._collector
+
+
+def _is_doctest(frame: FrameType | None) -> bool:
+    """Return whether doctest puts back the trace function that is there."""
+    if frame is None or frame.f_globals.get("__name__") != "doctest" or frame.f_code.co_name != "run":
+        return False
+    return frame.f_locals.get("save_trace") is sys.gettrace()
 
 
 def _by_context(found: Mapping[int, list[str]]) -> dict[str, list[int]]:
