@@ -481,11 +481,18 @@ def test_a_fixture_that_a_node_sets_up_which_was_not_asked_for_counts_for_one_th
     assert play(nodes=("test_a.py::test_g",)).lines("test_a.py::test_g")["m.py"] == [3]
 
 
-def test_where_only_some_nodes_are_to_run_no_other_does(project: Any, play: Playing) -> None:
+def test_a_node_that_is_not_to_run_does_not_and_is_named(project: Any, play: Playing) -> None:
     project.write("test_a.py", "def test_f(): pass\ndef test_g(): pass\n")
-    played = play(nodes=("test_a.py::test_g",), alone=True)
+    played = play(without=("test_a.py::test_f", "test_a.py::test_gone"))
     assert list(played.traced.nodes) == ["test_a.py::test_g"]
+    assert played.traced.left_out == {"test_a.py::test_f"}
     assert "1 deselected" in played.session.stdout
+
+
+def test_a_run_in_which_nothing_is_left_to_run_is_complete(project: Any, play: Playing) -> None:
+    project.write("test_a.py", "def test_f(): pass\n")
+    played = play(without=("test_a.py::test_f",))
+    assert (played.traced.complete, played.traced.left_out) == (True, {"test_a.py::test_f"})
 
 
 def test_workers_leave_a_part_each_and_the_controller_says_how_the_run_ended(project: Any, play: Playing) -> None:

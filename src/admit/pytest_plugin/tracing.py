@@ -170,12 +170,12 @@ class Tracing:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Leave out the nodes that are not wanted, where these are to run alone."""
-        if self.told.alone and self._wanted is not None:
-            left = [item for item in items if item.nodeid not in self._wanted]
-            items[:] = [item for item in items if item.nodeid in self._wanted]
-            if left:
-                config.hook.pytest_deselected(items=left)
+        """Leave out the nodes that are not to run, and name them."""
+        without = frozenset(self.told.without)
+        if left := [item for item in items if item.nodeid in without]:
+            items[:] = [item for item in items if item.nodeid not in without]
+            config.hook.pytest_deselected(items=left)
+            self._part.append(self._encoder.left_out([item.nodeid for item in left]))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:

@@ -23,14 +23,15 @@ class Told(NamedTuple):
 
     `tree` is the top of the checkout, `out` the folder for what the processes that run tests leave. `files` are the
     files whose lines are wanted, from the top: all of the commit for a map, those that a patch changes otherwise.
-    `nodes` are the nodes that are traced; None means all. `alone` says that no other node runs.
+    `nodes` are the nodes that are traced; None means all. `without` are nodes that do not run, and that the run names
+    where it collected them.
     """
 
     tree: str
     out: str
     files: tuple[str, ...]
     nodes: tuple[str, ...] | None = None
-    alone: bool = False
+    without: tuple[str, ...] = ()
 
 
 def write_told(folder: Path, told: Told) -> None:
@@ -64,8 +65,9 @@ def read_told(folder: str | os.PathLike[str]) -> Told | None:
     only(keys, ("schema", *Told._fields), path)
     if keys["schema"] != TOLD_SCHEMA:
         refuse(f"{path}: schema", keys["schema"], TOLD_SCHEMA)
-    for key, kind in (("tree", str), ("out", str), ("alone", bool)):
-        if type(keys[key]) is not kind:
-            refuse(f"{path}: {key}", keys[key], "a text" if kind is str else "true, false")
+    for key in ("tree", "out"):
+        if not isinstance(keys[key], str):
+            refuse(f"{path}: {key}", keys[key], "a text")
     nodes = None if keys["nodes"] is None else texts(keys["nodes"], f"{path}: nodes")
-    return Told(keys["tree"], keys["out"], texts(keys["files"], f"{path}: files"), nodes, keys["alone"])
+    files, without = texts(keys["files"], f"{path}: files"), texts(keys["without"], f"{path}: without")
+    return Told(keys["tree"], keys["out"], files, nodes, without)

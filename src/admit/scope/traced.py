@@ -26,7 +26,8 @@ class Traced(NamedTuple):
     """What the parts of a run say together.
 
     `complete` says that the run ended by itself and was traced in one way. `why` has, for each node that is not alive,
-    why. `problems` says in words what is wrong with the run or its parts.
+    why. `left_out` are the nodes that were collected and did not run, as was asked for. `problems` says in words what is
+    wrong with the run or its parts.
     """
 
     tracer: Tracer | None
@@ -35,6 +36,7 @@ class Traced(NamedTuple):
     outside: NodeReach
     complete: bool
     why: Mapping[str, str]
+    left_out: frozenset[str]
     problems: tuple[str, ...]
 
 
@@ -64,8 +66,10 @@ def joined(parts: Iterable[tuple[str, bytes]], numbers: Mapping[str, int]) -> Tr
         nodes = {node: reach._replace(alive=False) for node, reach in nodes.items()}
     exits = [part.exit_code for part in read if part.exit_code is not None]
     tracer, python = made[0] if made else (None, "")
-    ended = bool(exits) and all(code in {0, 1} for code in exits)  # all passed, or some failed
-    return Traced(tracer, python, nodes, outside, ended and len(made) == 1, why, tuple(problems))
+    left_out = frozenset().union(*(part.left_out for part in read))
+    ends = {0, 1, 5} if left_out else {0, 1}  # all passed, some failed, or none was left to run
+    is_complete = bool(exits) and ends.issuperset(exits) and len(made) == 1
+    return Traced(tracer, python, nodes, outside, is_complete, why, left_out, tuple(problems))
 
 
 class _Part:
@@ -82,6 +86,7 @@ class _Part:
         self.python = ""
         self.exit_code: int | None = None
         self.strangers: list[str] = []
+        self.left_out: set[str] = set()
         self.problems: list[str] = []
         self._state = "new"
         self._read(name, raw)
@@ -114,6 +119,8 @@ class _Part:
                 self._ended.setdefault(_text(keys["node"]), []).append(self._reach(keys))
             case "fixture":
                 self._fixtures[keys["number"]] = self._reach(keys)
+            case "left_out":
+                self.left_out.update(_texts(keys["nodes"]))
             case "outside":
                 self.outside = self._reach({**keys, "uses": []})[0]
             case "closing":

@@ -47,6 +47,10 @@ class Encoder:
         """Return the lines that say what was reached so far while no node ran."""
         return self._reach({"record": "outside"}, reached)
 
+    def left_out(self, nodes: Sequence[str]) -> bytes:
+        """Return the line that says which nodes were collected and do not run, as was asked for."""
+        return _line({"record": "left_out", "nodes": list(nodes)})
+
     def closing(self, exit_code: int | None, strangers: Sequence[str]) -> bytes:
         """Return the last line; a worker has no exit code. `strangers` are modules that came from somewhere else."""
         return _line({"record": "closing", "exit_code": exit_code, "strangers": list(strangers)})

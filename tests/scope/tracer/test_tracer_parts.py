@@ -140,7 +140,7 @@ def test_a_run_that_was_traced_in_two_ways_is_not_complete() -> None:
 def test_what_a_run_is_told_comes_back(tmp_path: Path) -> None:
     for told in (
         Told("/t", "/o", ("a.py", "b/ä.py")),
-        Told("/t", "/o", (), nodes=("t.py::a[\ud800]",), alone=True),
+        Told("/t", "/o", (), nodes=("t.py::a[\ud800]",), without=("t.py::b",)),
     ):
         write_told(tmp_path, told)
         assert read_told(tmp_path) == told
@@ -155,7 +155,7 @@ def test_where_nothing_is_told_nothing_is_traced(tmp_path: Path) -> None:
     [
         ({"schema": "admit.tracing/9"}, "schema"),
         ({"tree": 1}, "tree"),
-        ({"alone": 1}, "alone"),
+        ({"without": 1}, "without"),
         ({"files": "a.py"}, "files"),
         ({"nodes": [1]}, "nodes"),
         ({"more": 1}, "unknown key 'more'"),
