@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from admit.core.fold import contradictions, fold
@@ -13,7 +15,6 @@ from admit.wiring import limits_of, read_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from admit.core.context import RunContext, Trial
     from admit.core.fold import Folded
@@ -66,7 +67,8 @@ def play(bench: Bench, context: RunContext, trial: Trial) -> Played:
     from admit.launch import run_child
     from admit.trust.channel import Channel, Terms
 
-    told, heard = bench.private / f"{trial.part}-told", bench.private / f"{trial.part}-heard"
+    place = Path(tempfile.mkdtemp(prefix=f"{trial.part}-", dir=bench.private))
+    told, heard = place / "told", place / "heard"
     told.mkdir(mode=0o700)
     # a part is folded by itself; which shard of the patch's evidence it becomes stands in the run's own documents
     context = context._replace(run_id=f"{context.run_id}-{trial.part}", shard=1, shards=1)

@@ -66,7 +66,7 @@ class _Run:
 
         self.patch, self.args, self.folder, self.private, self.trees = patch, args, folder, private, trees
         self.space = patch.space
-        self.changed: Sorted = sorted_changes(patch)
+        self.changed: Sorted = sorted_changes(patch, command_of(args, patch.space))
         self.shard, self.shards = shard_of(args.shard)
         self.word = os.urandom(16).hex()
         self.notes: list[str] = []
@@ -103,8 +103,10 @@ class _Run:
         found |= written(seen, instrument_state(self.patch, laid.path))
         found |= moved_tests(self.patch, self.changed, inventory.nodes, approved)
         proposals = self._proposals(context)
-        parts = Parts(inventory.nodes, self._records(judged), self._records(proposals), {}, inventory.seen)
-        review = review_of(self.patch, self.changed, parts, approved)
+        parts = Parts(
+            inventory.nodes, self._records(judged), self._records(proposals), {}, inventory.seen, asked(context)
+        )
+        review = review_of(self.patch, self.changed, parts, approved, self._collected(context))
         if wanted := to_run_on_base(parts, review):
             parts = self._with_base(parts, context, wanted, replays(parts, wanted))
         if self._state() != kept:
@@ -195,6 +197,20 @@ class _Run:
             return None
         bench = self._bench(self.trees.plain(self.patch.head))
         return self._play("proposals", bench, context, files=files)
+
+    def _collected(self, context: RunContext) -> frozenset[str] | None:
+        """Return all that the patch's own tests collect (T2); None where it changes nothing that has a say in it."""
+        if not (self.changed.tests or self.changed.runner):
+            return None
+        command = self.space.settings.words("run.command") if self.shards == 1 else self._command()
+        bench = self._bench(self.trees.plain(self.patch.head), command)
+        played = self._play("inventory", bench, context)
+        codes = {node: code for folded in self._tests(played).values() for node, code in folded.codes.items()}
+        broken = sorted(node for node, code in codes.items() if code & HARD)
+        if broken or played.problems or not codes:
+            said = ", ".join([*broken[:3], *played.problems]) or "it collects no test"
+            self.found["no-inventory"] = f"with the patch's own tests the suite cannot be collected: {said}"
+        return frozenset(codes) - frozenset(broken)
 
     def _with_base(self, parts: Parts, context: RunContext, wanted: tuple[str, ...], blobs: Mapping[str, str]) -> Parts:
         """Return the parts with what the base makes of nodes that failed or gave up on the patch (contract T7)."""
@@ -368,3 +384,9 @@ class _Run:
             is_own_run=True,
         )
         return answer(self.space, asked, self.args)
+
+
+def asked(context: RunContext) -> int:
+    """Return how many inputs the profile asks of a property that says nothing itself."""
+    number = context.profile.get("max_examples")
+    return number if isinstance(number, int) else 0

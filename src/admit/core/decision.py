@@ -141,7 +141,7 @@ INADMISSIBLE: Final[dict[str, str]] = {
     "unlisted-gate": "the policy: it waives or does not know a gate that left evidence",
     "tracked-state": "the commit: it holds files of the folder in which admit keeps its own state",
     "instrument-moved": "what changed while the tests ran, or since it was pinned",
-    "no-inventory": "the base: its tests cannot be collected",
+    "no-inventory": "what cannot be collected: the base's tests, or the patch's own, or what a base's run left",
     "base-moved": "the base branch; bring the patch up to date and run the gates again",
     "uncommitted-changes": "the working tree; commit, then run the gates on the commit",
     "no-base": "the run; give it the base so that the base's instrument can judge",

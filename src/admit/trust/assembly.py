@@ -18,7 +18,8 @@ class Parts(NamedTuple):
 
     `judged` are the base's tests on the patch's code, `proposals` the tests that the patch brings or edits in their new
     form, each gate by gate; `on_base` what failed on the patch, run on the base, and `seen_on_base` how many inputs a
-    property had there.
+    property had there. `asked` is how many inputs the profile asks of a property: one that saw fewer, by its
+    own settings or by anything else, has to have seen as few on the base.
     """
 
     inventory: Mapping[str, str]
@@ -26,6 +27,7 @@ class Parts(NamedTuple):
     proposals: Mapping[str, Mapping[str, NodeRecord]]
     on_base: Mapping[str, NodeRecord]
     seen_on_base: Mapping[str, Examples]
+    asked: int = 0
 
 
 class Review(NamedTuple):
@@ -200,7 +202,7 @@ def _gave_up(record: NodeRecord, parts: Parts) -> bool:
     examples = record.examples
     if record.check != "pass" or examples is None or record.node in parts.seen_on_base:
         return False
-    return examples.ran > examples.valid or examples.valid < examples.max
+    return examples.ran > examples.valid or examples.valid < max(examples.max, parts.asked)
 
 
 def replays(parts: Parts, nodes: Iterable[str]) -> dict[str, str]:

@@ -195,6 +195,30 @@ def _all_kinds() -> Iterator[_Kind]:
         lambda s, record: _fails(record, f"{s.error}: {s.text}"),
     )
     yield _Kind(
+        "unequal",
+        "fail by an assertion of unittest's",
+        lambda s: (
+            f"def {s.name}():\n    import unittest\n\n"
+            f'    unittest.TestCase().assertEqual({s.number}, {s.number + 1}, "{s.text}")\n'
+        ),
+        lambda s, record: _fails(record, f"AssertionError: {s.number} != {s.number + 1} : {s.text}"),
+    )
+    yield _Kind(
+        "far",
+        "fail because `pytest.approx` is not near",
+        lambda s: f'def {s.name}():\n    assert {s.number} == pytest.approx({s.number * 2 + 9}), "{s.text}"\n',
+        lambda s, record: _fails(record, f"AssertionError: {s.text}"),
+    )
+    yield _Kind(
+        "raises-another",
+        "fail by an exception that `pytest.raises` does not expect",
+        lambda s: (
+            f"class {s.error}(Exception):\n    pass\n\n\n"
+            f'def {s.name}():\n    with pytest.raises(LookupError):\n        raise {s.error}("{s.text}")\n'
+        ),
+        lambda s, record: _fails(record, f"{s.error}: {s.text}"),
+    )
+    yield _Kind(
         "skips",
         "skip itself",
         lambda s: f'def {s.name}():\n    pytest.skip("{s.text}")\n',

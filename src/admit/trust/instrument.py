@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 import sys
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from admit.repository import Change
 
 Measure: TypeAlias = Literal["control", "runner", "test", "cache", "product"]
@@ -32,6 +35,7 @@ RUNNER_NAMES: Final[dict[str, str]] = {
     ".coveragerc": "what is traced while tests run",
     "sitecustomize.py": "Python imports it at every start",
     "usercustomize.py": "the same",
+    "pyvenv.cfg": "pytest passes over a folder that holds one, with all its tests",
     ".env": "variables that change a run",
     ".gitattributes": "what a checkout makes of files",
     ".gitmodules": "where other repositories' files come from",
@@ -61,6 +65,7 @@ RUNNER_PATTERNS: Final[dict[str, str]] = {
 RUNNER_FOLDERS: Final[dict[str, str]] = {
     ".github": "how the gates are run",
     ".venv": "an environment is not part of a patch",
+    "conda-meta": "pytest passes over a folder that holds one, with all its tests",
 }
 """Folders of which nothing is the product."""
 
@@ -116,7 +121,8 @@ class Rules(NamedTuple):
     """What a repository adds: its files under review, and further patterns; `prefix` is where its workspace stands.
 
     `standing` are paths that the base has at the top and in `src/`: what is added inside of one shadows nothing new,
-    unless it makes a package of a folder.
+    unless it makes a package of a folder. `command` are the paths that the test command names: a program, a
+    configuration.
     """
 
     control: frozenset[str]
@@ -124,6 +130,13 @@ class Rules(NamedTuple):
     runner: tuple[str, ...] = ()
     prefix: str = ""
     standing: frozenset[str] = frozenset()
+    command: frozenset[str] = frozenset()
+
+
+def named_in(command: Iterable[str], prefix: str = "") -> frozenset[str]:
+    """Return the paths that the words of a command name, from the top: `ci/x`, `-cci/x`, `--config=ci/x`."""
+    words = [part for word in command for part in (word, word.rpartition("=")[2], word[2:])]
+    return frozenset(posixpath.normpath(prefix + word) for word in words if word and not word.startswith(("-", "/")))
 
 
 def measure_of(change: Change, rules: Rules) -> Measure:
@@ -138,8 +151,15 @@ def measure_of(change: Change, rules: Rules) -> Measure:
         return "runner"
     if _is_test(path, rules):
         # another repository's commit, or a link that leads out of what is pinned, is more than an edit of a test
-        return "runner" if _SUBMODULE in {change.old_mode, change.new_mode} else "test"
-    return "product"
+        is_more = _SUBMODULE in {change.old_mode, change.new_mode} or _hides_a_module(change)
+        return "runner" if is_more else "test"
+    return "runner" if path in rules.command else "product"
+
+
+def _hides_a_module(change: Change) -> bool:
+    """Return whether a new module among tests is named like one of the runner's or of Python's: it comes first."""
+    name = change.path.rpartition("/")[2]
+    return change.is_added and name.endswith(_IMPORTED) and name.partition(".")[0] in SHADOWED
 
 
 def _is_runner(path: str, rules: Rules) -> bool:

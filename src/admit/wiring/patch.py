@@ -11,7 +11,7 @@ from admit.wiring.base import base_moved_on
 from admit.wiring.trusted import control_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -45,9 +45,9 @@ class Sorted(NamedTuple):
         return tuple(change.path.removeprefix(patch.prefix) for change in mine if change.path.startswith(patch.prefix))
 
 
-def rules_of(patch: Based) -> Rules:
-    """Return what counts as instrument in this repository, by the base's settings."""
-    from admit.trust.instrument import Rules
+def rules_of(patch: Based, command: tuple[str, ...] = ()) -> Rules:
+    """Return what counts as instrument in this repository, by the base's settings and the command of the run."""
+    from admit.trust.instrument import Rules, named_in
 
     settings = patch.space.settings
     return Rules(
@@ -56,6 +56,7 @@ def rules_of(patch: Based) -> Rules:
         runner=tuple(patch.in_top(pattern) for pattern in settings.words("trust.runner")),
         prefix=patch.prefix,
         standing=_standing(patch),
+        command=named_in((*settings.words("run.command"), *command), patch.prefix),
     )
 
 
@@ -67,11 +68,11 @@ def _standing(patch: Based) -> frozenset[str]:
     return frozenset().union(*(names(patch.top, patch.base, folder) for folder in sorted(folders)))
 
 
-def sorted_changes(patch: Based) -> Sorted:
+def sorted_changes(patch: Based, command: tuple[str, ...] = ()) -> Sorted:
     """Return a patch's changes by what they are to the measurement (contract T3)."""
     from admit.trust.instrument import measure_of
 
-    rules = rules_of(patch)
+    rules = rules_of(patch, command)
     own = f"{patch.prefix}.admit/"
     by: dict[str, list[Change]] = {"control": [], "runner": [], "test": [], "cache": [], "product": []}
     for change in patch.changes:
@@ -127,8 +128,18 @@ def holds_compiled(tree: Path) -> bool:
     return any(name.endswith((".pyc", ".pyo")) for name in tracked_names(tree))
 
 
-def review_of(patch: Based, changed: Sorted, parts: Parts, approved: Approved) -> Review:
-    """Return what the patch did to the base's tests, and what a reviewer let stand (contract T2, T7)."""
+def review_of(
+    patch: Based, changed: Sorted, parts: Parts, approved: Approved, collected: Collection[str] | None = None
+) -> Review:
+    """Return what the patch did to the base's tests, and what a reviewer let stand (contract T2, T7).
+
+    Args:
+        patch: the patch.
+        changed: its changes, sorted.
+        parts: what the parts of the run saw.
+        approved: what reviewers approved.
+        collected: all that the patch's own tests collect; None where it changes none, so that it loses none.
+    """
     from admit.trust.assembly import Review
     from admit.trust.edits import edited_nodes, lost_nodes
 
@@ -145,12 +156,16 @@ def review_of(patch: Based, changed: Sorted, parts: Parts, approved: Approved) -
     there = {node for records in parts.proposals.values() for node in records}
     renames = dict(declared_renames(patch))
     lost = lost_nodes(mine, there, renames)
+    if collected is not None:  # a case goes with what it is made from, wherever that stands
+        lost |= lost_nodes(parts.inventory, there.union(collected), renames)
     let_stand = {
         node
         for change in touched
         for node in _nodes_of(change, patch, by_file)
         if approved.allows(change) or approved.allows_node(node, change)
     }
+    if touched and all(approved.allows(change) for change in touched):
+        let_stand |= lost
     return Review(frozenset(edited), frozenset(lost), frozenset(let_stand))
 
 
