@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from admit.errors import InputError
@@ -153,6 +152,8 @@ class _Text:
         Raises:
             InputError: it is not TOML.
         """
+        import tomllib
+
         try:
             return tomllib.loads(self.raw.decode("utf-8"))
         except ValueError as error:  # bad UTF-8 and bad TOML are of this kind, a number of thousands of digits too
@@ -169,6 +170,8 @@ MAX_LINES: Final = 300
 
 def _parsed(lines: list[str]) -> dict[str, Any] | None:
     """Return what the first lines of a text say; None where they break off inside a value."""
+    import tomllib
+
     try:
         return tomllib.loads("\n".join([*lines, ""]))
     except ValueError:
