@@ -48,6 +48,7 @@ class Proof:
 
     def pytest_collection_finish(self) -> None:
         """Say which versions run the tests."""
+        self._watch.pause()
         found = {"python": platform.python_version(), "pytest": pytest.__version__}
         if (hypothesis := sys.modules.get("hypothesis")) is not None:
             found["hypothesis"] = str(hypothesis.__version__)
@@ -58,17 +59,17 @@ class Proof:
         """Run a node as often as was asked for, then with the other side's counterexample, if there is one."""
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         again = ""
-        for _ in range(self._trial.repeat):
+        for left in reversed(range(self._trial.repeat)):
             # what has to be the same each time is the failure; searching and shrinking anew would only find it again
-            again = self._execute(item, item.nodeid, again) or again
+            again = self._execute(item, item.nodeid, again, is_last=not left) or again
         if text := self._trial.replay.get(item.nodeid):
             self._execute(item, REPLAY + item.nodeid, text)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
         return True
 
-    def _execute(self, item: pytest.Item, name: str, replay: str) -> str:
+    def _execute(self, item: pytest.Item, name: str, replay: str, *, is_last: bool = False) -> str:
         """Run a node once and record it; return what reproduces its counterexample, if there is just one."""
-        answer = self._forked(item, replay)
+        answer = self._forked(item, replay, is_last=is_last)
         if isinstance(answer, str):
             answer = {"reports": [], "foreign": [], "said": {}, "lost": answer}
         for keys in answer["reports"]:
@@ -83,7 +84,7 @@ class Proof:
         self._recorder.say(SAID + name, json.dumps(answer["said"]))
         return str(answer.get("reproduce", ""))
 
-    def _forked(self, item: pytest.Item, replay: str) -> dict[str, Any] | str:
+    def _forked(self, item: pytest.Item, replay: str, *, is_last: bool) -> dict[str, Any] | str:
         """Return what a process of its own says of one execution, or why it says nothing."""
         reads, writes = os.pipe()
         with warnings.catch_warnings():
@@ -91,6 +92,8 @@ class Proof:
             child = os.fork()
         if child == 0:
             os.close(reads)
+            if is_last:
+                self._watch.listen()
             self._run_and_leave(item, replay, writes)
         os.close(writes)
         raw = None

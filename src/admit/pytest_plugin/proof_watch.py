@@ -1,11 +1,15 @@
 """Watch a side of a proof: who reads sources as text, and which modules are not the worktree's (boundary; P1).
 
 A test that reads the source under test tells two commits apart without running either; one whose project is installed
-runs the same code twice. Audit hooks cannot be taken away again, so this one is set up in a proof alone.
+runs the same code twice. An audit hook cannot be taken away again and hears of much more than files, which doubles the
+time of a search by Hypothesis: so it listens in one execution of several, and before that, while modules are imported,
+`open` is replaced.
 """
 
 from __future__ import annotations
 
+import builtins
+import io
 import os
 import sys
 from typing import TYPE_CHECKING, Any, Final
@@ -36,7 +40,7 @@ _ROOTS: Final = ("", "src", "lib")
 
 
 class ProofWatch:
-    """See which sources of the worktree its own files read.
+    """See which sources of the worktree its own files read, from now on, until `pause`, and again from `listen` on.
 
     `opened` holds what was seen so far; a process that is forked off goes on from there.
     """
@@ -45,16 +49,34 @@ class ProofWatch:
         self._tree = os.path.join(os.path.realpath(trial.tree), "")
         self.opened: set[Opened] = set()
         self._is_looking = False
+        self._real = builtins.open
+        vars(builtins)["open"] = vars(io)["open"] = self._opened
+
+    def pause(self) -> None:
+        """Put back what was replaced."""
+        for module in (builtins, io):
+            if vars(module)["open"] == self._opened:
+                vars(module)["open"] = self._real
+
+    def listen(self) -> None:
+        """Hear of every file that this process opens, for as long as it lives."""
         sys.addaudithook(self._heard)
 
+    def _opened(self, file: Any, mode: Any = "r", *args: Any, **keys: Any) -> Any:
+        self._hear(os.fspath(file) if isinstance(file, os.PathLike) else file, mode, sys._getframe(1))  # noqa: SLF001
+        return self._real(file, mode, *args, **keys)
+
     def _heard(self, event: str, args: tuple[Any, ...]) -> None:
-        if event != "open" or self._is_looking or not _is_source(args):
-            return
-        self._is_looking = True
-        try:
-            self._look(args[0], sys._getframe(1))  # noqa: SLF001 - there is no other way to the caller
-        finally:
-            self._is_looking = False
+        if event == "open":
+            self._hear(args[0], args[1], sys._getframe(1))  # noqa: SLF001 - there is no other way to the caller
+
+    def _hear(self, path: Any, mode: Any, frame: FrameType) -> None:
+        if not self._is_looking and _is_source(path, mode):
+            self._is_looking = True
+            try:
+                self._look(path, frame)
+            finally:
+                self._is_looking = False
 
     def _look(self, path: str, frame: FrameType | None) -> None:
         inside = self._inside(os.path.abspath(path))
@@ -76,9 +98,8 @@ class ProofWatch:
         return path[len(self._tree) :].replace(os.sep, "/") if path.startswith(self._tree) else None
 
 
-def _is_source(args: tuple[Any, ...]) -> bool:
-    path, mode = args[0], args[1]
-    return isinstance(path, str) and path.endswith(SOURCES) and (mode is None or "r" in mode)
+def _is_source(path: Any, mode: Any) -> bool:
+    return isinstance(path, str) and path.endswith(SOURCES) and (mode is None or "r" in str(mode))
 
 
 def strangers(trial: Trial) -> list[str]:
