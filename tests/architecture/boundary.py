@@ -15,6 +15,7 @@ EDGES: dict[str, str] = {
     "admit.wiring.patch": "finds approvals",
     "admit.wiring.prove": "finds the commits and the test files of a proof",
     "admit.wiring.scope": "finds the map",
+    "admit.wiring.scope_record": "finds the map and what a run left",
     "admit.wiring.space": "picks the clock and the configuration",
     "admit.wiring.telling": "makes a run's ids",
     "admit.wiring.trusted": "picks the files under review",

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from admit.cli.scope_record import configure_record, run_record
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -29,10 +31,27 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text for people, JSON for machines")
     parser.epilog = f"{parser.epilog}\n\n{_EXITS}"
+    _add_record(parser)
+
+
+def _add_record(parser: ArgumentParser) -> None:
+    """Add the one verb, which writes down what the question is answered from."""
+    text = "Run the tests once and write down what each of them reaches."
+    verbs = parser.add_subparsers(dest="verb", metavar="[record]", help=text)
+    record = verbs.add_parser(
+        "record",
+        description=text,
+        epilog="example:\n  admit scope record -- python -m pytest",
+        formatter_class=parser.formatter_class,
+        allow_abbrev=False,
+    )
+    configure_record(record)
 
 
 def run(args: Namespace) -> int:
     """Answer, and exit 0."""
+    if args.verb == "record":
+        return run_record(args)
     from admit.scope.report import json_of, text_of
     from admit.wiring.scope import scope_of
 

@@ -26,8 +26,8 @@ class Traced(NamedTuple):
     """What the parts of a run say together.
 
     `complete` says that the run ended by itself and was traced in one way. `why` has, for each node that is not alive,
-    why. `left_out` are the nodes that were collected and did not run, as was asked for. `problems` says in words what is
-    wrong with the run or its parts.
+    why. `left_out` are the nodes that were collected and did not run, as was asked for. `strangers` are modules
+    of the checkout that were imported from somewhere else. `problems` says in words what is wrong with parts.
     """
 
     tracer: Tracer | None
@@ -37,6 +37,7 @@ class Traced(NamedTuple):
     complete: bool
     why: Mapping[str, str]
     left_out: frozenset[str]
+    strangers: tuple[str, ...]
     problems: tuple[str, ...]
 
 
@@ -61,15 +62,15 @@ def joined(parts: Iterable[tuple[str, bytes]], numbers: Mapping[str, int]) -> Tr
     made = sorted({(part.tracer, part.python) for part in read if part.tracer is not None})
     if len(made) > 1:
         problems.append("traced in different ways: " + ", ".join(f"{tracer} on {python}" for tracer, python in made))
-    if strangers := sorted({name for part in read for name in part.strangers}):
-        problems.append(f"imported from somewhere else than the checkout: {', '.join(strangers)}")
+    strangers = tuple(sorted({name for part in read for name in part.strangers}))
+    if strangers:
         nodes = {node: reach._replace(alive=False) for node, reach in nodes.items()}
     exits = [part.exit_code for part in read if part.exit_code is not None]
     tracer, python = made[0] if made else (None, "")
     left_out = frozenset().union(*(part.left_out for part in read))
     ends = {0, 1, 5} if left_out else {0, 1}  # all passed, some failed, or none was left to run
     is_complete = bool(exits) and ends.issuperset(exits) and len(made) == 1
-    return Traced(tracer, python, nodes, outside, is_complete, why, left_out, tuple(problems))
+    return Traced(tracer, python, nodes, outside, is_complete, why, left_out, strangers, tuple(problems))
 
 
 class _Part:
