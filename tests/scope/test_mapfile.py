@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from admit.errors import LedgerError
 from admit.scope.columns import Columns, columns_of, rows_of
+from admit.scope.kinds import folders_of
 from admit.scope.map import NodeReach, ScopeMap, Shape, bits_of
 from admit.scope.mapfile import FORMAT, MapFile, map_bytes, map_in, read_map, write_map
 from admit.scope.reach import NoMap
@@ -40,7 +41,7 @@ def reaches(files: int) -> st.SearchStrategy[NodeReach]:
 @st.composite
 def maps(draw: Any) -> ScopeMap:
     files = draw(st.dictionaries(PATHS, SHAPES, max_size=4))
-    nodes = draw(st.dictionaries(st.text(min_size=1, max_size=8), reaches(len(files)), max_size=5))
+    nodes = draw(st.dictionaries(PATHS, reaches(len(files)), max_size=5))
     outside = draw(reaches(len(files)))._replace(file="")
     tracer = draw(st.sampled_from(["monitoring", "coverage"]))
     return ScopeMap("e" * 40, tracer, "3.13.0", files, nodes, outside, draw(st.booleans()))
@@ -77,6 +78,11 @@ def test_a_map_comes_back_as_it_was_written(scope_map: ScopeMap) -> None:
     assert rows_of(columns_in(map_bytes(scope_map))) == scope_map
 
 
+def test_a_node_whose_id_cannot_be_written_is_left_out_and_so_in_scope() -> None:
+    scope_map = SAMPLE._replace(nodes={**SAMPLE.nodes, "t.py::\0": SAMPLE.outside, "": SAMPLE.outside})
+    assert rows_of(columns_in(map_bytes(scope_map))) == SAMPLE
+
+
 @given(maps())
 def test_the_same_content_gives_the_same_bytes(scope_map: ScopeMap) -> None:
     turned = scope_map._replace(
@@ -93,7 +99,12 @@ def test_the_same_content_gives_the_same_bytes(scope_map: ScopeMap) -> None:
 def test_a_part_of_a_map_is_the_whole_but_for_the_other_files(scope_map: ScopeMap, data: st.DataObject) -> None:
     wanted = data.draw(st.lists(st.sampled_from([*scope_map.files, "not there"])))
     whole, part = columns_of(scope_map), columns_in(map_bytes(scope_map), wanted)
-    assert part == whole._replace(files={path: one for path, one in whole.files.items() if path in wanted})
+    folders = {folder for path in wanted for folder in folders_of(path)}
+    assert part == whole._replace(
+        files={path: one for path, one in whole.files.items() if path in wanted},
+        opened={path: one for path, one in whole.opened.items() if path in wanted},
+        listed={path: one for path, one in whole.listed.items() if path in folders},
+    )
 
 
 def test_a_map_that_is_torn_or_edited_at_any_byte_is_no_map() -> None:
@@ -140,16 +151,16 @@ def forged(**changes: Any) -> bytes:
     [
         pytest.param({"base": 5}, id="a base that is no text"),
         pytest.param({"base": "HEAD"}, id="a base that is no id"),
-        pytest.param({"files": []}, id="files that are a list"),
-        pytest.param({"files": {"a.py": [0, 10**9]}}, id="a block beyond the end"),
-        pytest.param({"files": {"a.py": [3, 9]}}, id="a block that is none"),
-        pytest.param({"files": {"a.py": "x"}}, id="a place that is none"),
-        pytest.param({"count": 1}, id="too few nodes"),
-        pytest.param({"count": "many"}, id="a count that is none"),
+        pytest.param({"files": {}}, id="files that are no list"),
+        pytest.param({"files": [10**9, 1]}, id="a block beyond the end"),
+        pytest.param({"files": [1, 1]}, id="blocks that are too short"),
+        pytest.param({"files": [-1, 1]}, id="a block that ends before it begins"),
+        pytest.param({"files": "x"}, id="a length that is none"),
+        pytest.param({"ids": "many"}, id="ids that are no length"),
         pytest.param({"complete": "yes"}, id="complete by another word"),
         pytest.param({"tracer": "guess"}, id="a tracer that there is not"),
         pytest.param({"shared": 7}, id="shared that is no list"),
-        pytest.param({"nodes": [0, 0]}, id="an empty block"),
+        pytest.param({"nodes": 0}, id="an empty block"),
     ],
 )
 def test_a_file_that_fits_its_digest_and_is_of_another_making_is_no_map(changes: dict[str, Any]) -> None:

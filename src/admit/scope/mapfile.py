@@ -12,11 +12,12 @@ import os
 import re
 import zlib
 from hashlib import sha256
-from itertools import pairwise
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from admit.errors import LedgerError
 from admit.scope.columns import OUTSIDE, Column, Columns, columns_of
+from admit.scope.kinds import folders_of
 from admit.scope.map import TRACERS, Function, Shape
 from admit.scope.reach import NoMap
 
@@ -30,6 +31,9 @@ FORMAT: Final = b"admit.scope/1\n"
 MOST_BYTES: Final = 1_000_000_000
 """A larger file, or a larger block once it is unpacked, is not read."""
 
+_END: Final = "\0"
+"""What ends one path or id in a list of them; none of them holds it."""
+
 _LENGTH: Final = 8
 _DIGEST: Final = 32
 _BROKEN: Final = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OverflowError)
@@ -41,36 +45,34 @@ _BROKEN: Final = (ValueError, KeyError, TypeError, AttributeError, IndexError, R
 
 def map_bytes(scope_map: ScopeMap) -> bytes:
     """Return a map as it lies on disk."""
-    columns = columns_of(scope_map)
+    # no id or path has a null byte: what is left out is in scope
+    columns = columns_of(_without_nulls(scope_map))
     blocks: list[bytes] = []
-    at = 0
 
-    def place(tree: object) -> list[int]:
-        nonlocal at
-        raw = _packed(tree)
-        blocks.append(raw)
-        at += len(raw)
-        return [at - len(raw), len(raw)]
+    def add(tree: object) -> int:
+        blocks.append(_packed(tree if isinstance(tree, bytes) else _json(tree)))
+        return len(blocks[-1])
 
     header = {
         "base": columns.base,
         "tracer": columns.tracer,
         "python": columns.python,
         "complete": columns.complete,
-        "count": len(columns.nodes),
         "shared": sorted(columns.shared),
-        "files": {path: place(_column_tree(column)) for path, column in columns.files.items()},
-        "nodes": place(
+        "files": [add(_column_tree(column)) for column in columns.files.values()],
+        "paths": add(_joined(columns.files)),
+        "ids": add(_joined(columns.nodes)),
+        "nodes": add(
             {
-                "ids": columns.nodes,
-                "blind": sorted(columns.blind),
+                "blind": _runs(columns.blind),
                 "spawned": sorted(columns.spawned.items()),
-                "own": _listed(columns.own),
+                "own": _turned(columns.own),
+                "opened": _turned(columns.opened),
+                "listed": _turned(columns.listed),
             }
         ),
-        "paths": place({"opened": _listed(columns.opened), "listed": _listed(columns.listed)}),
     }
-    head = _packed(header)
+    head = _packed(_json(header))
     whole = b"".join((FORMAT, len(head).to_bytes(_LENGTH, "big"), head, *blocks))
     return whole + sha256(whole).digest()
 
@@ -93,12 +95,36 @@ def write_map(path: Path, scope_map: ScopeMap) -> None:
         ) from error
 
 
-def _packed(tree: object) -> bytes:
-    return zlib.compress(json.dumps(tree, separators=(",", ":"), sort_keys=True).encode("ascii"), 6)
+def _packed(raw: bytes) -> bytes:
+    return zlib.compress(raw, 6)
 
 
-def _listed(held: Mapping[str, Iterable[int]]) -> dict[str, list[int]]:
-    return {path: sorted(numbers) for path, numbers in held.items()}
+def _json(tree: object) -> bytes:
+    return json.dumps(tree, separators=(",", ":"), sort_keys=True).encode("ascii")
+
+
+def _joined(texts: Iterable[str]) -> bytes:
+    return _END.join(texts).encode("utf-8", "surrogatepass")
+
+
+def _without_nulls(scope_map: ScopeMap) -> ScopeMap:
+    nodes = {node: one for node, one in scope_map.nodes.items() if node and _END not in node}
+    return scope_map._replace(nodes=nodes)
+
+
+def _turned(held: Mapping[str, Iterable[int]]) -> dict[str, list[int]]:
+    return {path: _runs(numbers) for path, numbers in held.items()}
+
+
+def _runs(numbers: Iterable[int]) -> list[int]:
+    """Return numbers as the first and the count of each run of them, one after the other."""
+    made: list[int] = []
+    for number in sorted(numbers):
+        if made and number == made[-2] + made[-1]:
+            made[-1] += 1
+        else:
+            made += [number, 1]
+    return made
 
 
 def _column_tree(column: Column) -> dict[str, Any]:
@@ -117,7 +143,7 @@ def _column_tree(column: Column) -> dict[str, Any]:
         "marks": [at[mark] for mark in shape.marks],
         "imports": sorted(shape.imports),
         "unreadable": shape.unreadable,
-        "hits": sorted([numbers, f"{bits:x}"] for bits, numbers in alike.items()),
+        "hits": sorted([_runs(numbers), f"{bits:x}"] for bits, numbers in alike.items()),
     }
 
 
@@ -135,45 +161,56 @@ class MapFile(NamedTuple):
         """The commit that the map was recorded on."""
         return str(self.header["base"])
 
-    @property
-    def paths(self) -> frozenset[str]:
-        """Every Python file that the map has."""
-        return frozenset(self.header["files"])
-
     def columns(self, paths: Iterable[str] | None = None) -> Columns | NoMap:
-        """Return the map with those of some files that it has, or with all of its files."""
+        """Return the map with what it has of some files and of the folders that they are in, or with all of it."""
         try:
-            return self._columns(self.header["files"] if paths is None else paths)
+            return self._columns(None if paths is None else list(paths))
         except (*_BROKEN, zlib.error) as error:
             return NoMap(f"a block is not as admit writes it ({type(error).__name__})")
 
-    def _columns(self, paths: Iterable[str]) -> Columns:
-        header, count = self.header, int(self.header["count"])
-        nodes, held = self._block(header["nodes"]), self._block(header["paths"])
-        ids = tuple(map(_text, nodes["ids"]))
-        if len(ids) != count or any(one >= other for one, other in pairwise(ids)):
+    def _columns(self, wanted: list[str] | None) -> Columns:
+        header, files = self.header, self.header["files"]
+        lengths = (*files, header["paths"], header["ids"], header["nodes"])
+        ends = [0, *accumulate(lengths)]
+        if min(lengths) < 0 or ends[-1] != len(self.body):
+            raise ValueError("lengths")
+        *starts, at_paths, at_ids, at_nodes, _ = ends
+        paths, ids = _texts(self._block(at_paths, at_ids)), _texts(self._block(at_ids, at_nodes))
+        nodes = json.loads(self._block(at_nodes, ends[-1]))
+        if len(paths) != len(files) or list(ids) != sorted(ids):
             raise ValueError("ids")
-        files = {path: _column(self._block(header["files"][path]), count) for path in paths if path in header["files"]}
+        places = dict(zip(paths, zip(starts, ends[1:], strict=False), strict=True))
+        columns = {
+            path: _column(json.loads(self._block(*places[path])), len(ids))
+            for path in (paths if wanted is None else wanted)
+            if path in places
+        }
         return Columns(
             _text(header["base"]),
             TRACERS[TRACERS.index(header["tracer"])],
             _text(header["python"]),
             _flag(header["complete"]),
             ids,
-            _numbers(nodes["blind"], count),
-            {number: _text(what) for number, what in nodes["spawned"] if _numbers([number], count)},
-            {path: _numbers(held, count) for path, held in nodes["own"].items()},
+            _numbers(nodes["blind"], len(ids)),
+            {number: _text(what) for number, what in nodes["spawned"] if _numbers([number, 1], len(ids))},
+            {path: _numbers(runs, len(ids)) for path, runs in nodes["own"].items()},
             frozenset(map(_text, header["shared"])),
-            files,
-            {path: _numbers(numbers, count) for path, numbers in held["opened"].items()},
-            {path: _numbers(numbers, count) for path, numbers in held["listed"].items()},
+            columns,
+            _some(nodes["opened"], wanted, len(ids)),
+            _some(nodes["listed"], None if wanted is None else _folders(wanted), len(ids)),
         )
 
-    def _block(self, place: Any) -> Any:
-        first, length = place
-        if not 0 <= first <= first + length <= len(self.body):
-            raise ValueError("place")
-        return _unpacked(self.body[first : first + length])
+    def _block(self, first: int, end: int) -> bytes:
+        return _unpacked(self.body[first:end])
+
+
+def _folders(paths: Iterable[str]) -> set[str]:
+    return {folder for path in paths for folder in folders_of(path)}
+
+
+def _some(tree: Mapping[str, Any], wanted: Iterable[str] | None, count: int) -> dict[str, frozenset[int]]:
+    paths = tree if wanted is None else [path for path in wanted if path in tree]
+    return {path: _numbers(tree[path], count) for path in paths}
 
 
 def read_map(path: Path) -> MapFile | NoMap:
@@ -202,7 +239,7 @@ def map_in(raw: bytes) -> MapFile | NoMap:
         return NoMap("torn or edited: its digest does not fit")
     ends = start + int.from_bytes(raw[len(FORMAT) : start], "big")
     try:
-        header = _unpacked(view[start:ends])
+        header = json.loads(_unpacked(view[start:ends]))
         found = MapFile(header, view[ends:-_DIGEST])
         _checked(header)
     except (*_BROKEN, zlib.error) as error:
@@ -213,16 +250,14 @@ def map_in(raw: bytes) -> MapFile | NoMap:
 def _checked(header: Mapping[str, Any]) -> None:
     if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", _text(header["base"])):
         raise ValueError("base")
-    if not isinstance(header["files"], dict) or header["count"] != int(header["count"]):
-        raise ValueError("header")
 
 
-def _unpacked(raw: memoryview) -> Any:
+def _unpacked(raw: memoryview) -> bytes:
     unpacking = zlib.decompressobj()
-    text = unpacking.decompress(raw, MOST_BYTES)
+    made = unpacking.decompress(raw, MOST_BYTES)
     if not unpacking.eof or unpacking.unused_data:
         raise ValueError("block")
-    return json.loads(text)
+    return made
 
 
 def _column(tree: Mapping[str, Any], count: int) -> Column:
@@ -254,9 +289,15 @@ def _flag(value: Any) -> bool:
     return value
 
 
-def _numbers(values: Any, count: int) -> frozenset[int]:
-    """Return numbers of nodes."""
-    found = frozenset(values)
-    if found and not (set(map(type, found)) == {int} and min(found) >= OUTSIDE and max(found) < count):
-        raise ValueError("numbers")
-    return found
+def _texts(raw: bytes) -> tuple[str, ...]:
+    return tuple(raw.decode("utf-8", "surrogatepass").split(_END)) if raw else ()
+
+
+def _numbers(runs: Any, count: int) -> frozenset[int]:
+    """Return the numbers of nodes that runs stand for."""
+    found: set[int] = set()
+    for first, many in zip(runs[::2], runs[1::2], strict=True):
+        if not (type(first) is type(many) is int and first >= OUTSIDE and many > 0 and first + many <= count):
+            raise ValueError("numbers")
+        found.update(range(first, first + many))
+    return frozenset(found)

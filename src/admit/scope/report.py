@@ -9,7 +9,7 @@ from admit.errors import one_line
 from admit.scope.reasons import Reach, Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from admit.scope.effects import Diff
     from admit.scope.reach import Answers
@@ -31,12 +31,19 @@ def asked(answers: Answers, nodes: Iterable[str]) -> list[tuple[str, Reach]]:
 
 def text_of(diff: Diff, answers: Answers, nodes: Sequence[str] = ()) -> str:
     """Return the nodes in scope, beneath the reason for it, and how many are not."""
-    found = asked(answers, nodes)
     grouped: dict[Reason, list[str]] = {}
+    # most nodes of a map have the same answer, which is looked at once
+    is_short = not nodes and not answers.rest.is_in_scope
+    found = _apart(answers) if is_short else asked(answers, nodes)
     for node, reach in found:
         if nodes or reach.is_in_scope:
             grouped.setdefault(reach.reason, []).append(node)
-    lines = [*_head(diff, found)]
+    counts = dict.fromkeys(_WORDS, 0)
+    for _, reach in found:
+        counts[reach.word] += 1
+    if is_short:
+        counts[answers.rest.word] += len(answers.nodes) - len(found)
+    lines = [*_head(diff, counts)]
     if not answers.nodes:
         lines.append(f"unknown: {answers.rest.reason.words()}: every test is in scope")
     for reason in sorted(grouped):
@@ -45,12 +52,17 @@ def text_of(diff: Diff, answers: Answers, nodes: Sequence[str] = ()) -> str:
     return "".join(f"{line if line.isprintable() else one_line(line)}\n" for line in lines)
 
 
-def _head(diff: Diff, found: Sequence[tuple[str, Reach]]) -> Iterator[str]:
+def _apart(answers: Answers) -> list[tuple[str, Reach]]:
+    """Return the nodes that have an answer of their own."""
+    return [(answers.nodes[number], reach) for number, reach in sorted(answers.by_number.items())]
+
+
+def _head(diff: Diff, counts: Mapping[ReachWord, int]) -> Iterator[str]:
     files = f"{len(diff.edits)} file{'' if len(diff.edits) == 1 else 's'}"
     yield f"{diff.base[:_SHORT]}..{diff.head[:_SHORT]}: {files} (what is not committed is not among them)"
-    words = [reach.word for _, reach in found]
-    counts = ", ".join(f"{words.count(word)} {text}" for word, text in _WORDS.items())
-    yield f"{len(words)} test{'' if len(words) == 1 else 's'}: {counts}"
+    total = sum(counts.values())
+    said = ", ".join(f"{counts[word]} {text}" for word, text in _WORDS.items())
+    yield f"{total} test{'' if total == 1 else 's'}: {said}"
 
 
 _WORDS: Final[dict[ReachWord, str]] = {
