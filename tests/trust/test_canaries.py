@@ -27,7 +27,9 @@ def secret(name: str) -> str:
     return next(text for text in texts(name) if re.fullmatch("[0-9a-f]{24}", text))
 
 
-LABELS = "fails passes stripped not-raised raises skips falsified lists text explicit holds spread".split()
+PLAIN = "fails passes stripped not-raised raises skips unequal far raises-another".split()
+PROPERTIES = "falsified lists text explicit holds spread".split()
+LABELS = PLAIN + PROPERTIES
 NAMES = dict(zip(LABELS, planted(WORD), strict=True))
 
 
@@ -61,7 +63,10 @@ def big() -> int:
 
 def right() -> dict[str, NodeRecord]:
     """Return what a sound run leaves of each canary."""
-    raised = NAMES["not-raised"], NAMES["raises"]
+    raised = NAMES["not-raised"], NAMES["raises"], NAMES["raises-another"]
+    unequal = " != ".join(
+        re.findall(rf"def {NAMES['unequal']}\(\):\n.*\n\n.*assertEqual\((\d+), (\d+)", source(WORD))[0]
+    )
     records = [
         record("fails", message=f"AssertionError: {secret(NAMES['fails'])} assert 1 == 2"),
         record("passes", check="pass"),
@@ -69,6 +74,9 @@ def right() -> dict[str, NodeRecord]:
         record("not-raised", message=f"Failed: DID NOT RAISE {own_error(raised[0])}"),
         record("raises", message=f"{own_error(raised[1])}: {secret(raised[1])}"),
         record("skips", check="not_run", why="skip", message=secret(NAMES["skips"])),
+        record("unequal", message=f"AssertionError: {unequal} : {secret(NAMES['unequal'])}"),
+        record("far", message=f"AssertionError: {secret(NAMES['far'])} assert 1 == 2 ± 2.0e-06"),
+        record("raises-another", message=f"{own_error(raised[2])}: {secret(raised[2])}"),
         record("falsified", **counterexample("falsified", str(threshold()))),
         record("lists", **counterexample("lists", str([0] * length("lists")))),
         record("text", **counterexample("text", repr("a" * length("text")))),
@@ -185,7 +193,7 @@ def test_every_run_of_a_repeated_canary_must_be_right() -> None:
 
 
 def without_hypothesis() -> dict[str, NodeRecord]:
-    names = [NAMES[label] for label in LABELS[6:]]
+    names = [NAMES[label] for label in PROPERTIES]
     absent = re.findall(r'def (\w+)\(\):\n        raise LookupError\("(\w+)"\)', source(WORD))
     assert [name for name, _ in absent] == names
     records = [NodeRecord(f"{FILE}::{n}", "fail", "match", "stable", message=f"LookupError: {t}") for n, t in absent]

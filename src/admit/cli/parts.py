@@ -54,8 +54,8 @@ class Played(NamedTuple):
     timing: frozenset[str] = frozenset()
 
 
-def play(bench: Bench, context: RunContext, trial: Trial) -> Played:
-    """Run the command as one part of a run on a base and return what came over the channel.
+def play(bench: Bench, context: RunContext, trial: Trial, said: str = "") -> Played:
+    """Run the command as one part of a run on a base and return what came over the channel; `said` tells people what.
 
     Raises:
         LaunchError: it cannot be started, or no channel can be made.
@@ -80,7 +80,7 @@ def play(bench: Bench, context: RunContext, trial: Trial) -> Played:
     with Channel(heard, context.run_id, terms) as channel:
         unsaid = unsaid._replace(trial=trial._replace(channel=channel.path))
         write_context(told / CONTEXT_FILE, unsaid)
-        _say(trial)
+        _say(trial, said)
         env = _environment(bench, told)
         ended = run_child(bench.command, cwd=bench.space.root, env=env, timeout_s=bench.timeout_s, quiet=bench.is_quiet)
         channel.finish()
@@ -105,8 +105,8 @@ _SAID = {
 }
 
 
-def _say(trial: Trial) -> None:
-    if said := _SAID.get(trial.part):  # a proof says by itself how far it is
+def _say(trial: Trial, said: str = "") -> None:
+    if said := said or _SAID.get(trial.part, ""):  # a proof says by itself how far it is
         sys.stderr.write(f"admit: {said}\n")
         sys.stderr.flush()
 

@@ -72,6 +72,7 @@ class _Run:
         self.notes: list[str] = []
         self.found: dict[str, str] = {}
         self.compromised: list[str] = []
+        self.uncollected = ""
         self._imported_from: tuple[str, ...] | None = None
         if changed := edited(self.space.root):
             self.notes.append(f"the commit is judged; not what is uncommitted here: {', '.join(changed[:3])}")
@@ -116,16 +117,21 @@ class _Run:
             self._keep(Inventory(parts.inventory, parts.seen_on_base))
         if strange := foreign(self.folder, before, context.run_id):
             found["mixed-evidence"] = strange
+        held = inadmissible(self.patch, self.changed, approved, policy)
         found = {**self.found, **found}
-        review = review._replace(compromised="; ".join(self.compromised))
-        records = assembled(parts, review)
+        if self.uncollected and "instrument-edited" not in held:  # which says more of why
+            found.setdefault("no-inventory", self.uncollected)
+        records = assembled(parts, review._replace(compromised="; ".join(self.compromised)))
+        self._note_given_up(parts, records)
         self._write(context, judged, records, parts, found)
+        for path in announced:
+            path.unlink(missing_ok=True)
+        return self._answer(context, {**held, **found})
+
+    def _note_given_up(self, parts: Parts, records: Mapping[str, list[NodeRecord]]) -> None:
         there = {record.node for of_gate in records.values() for record in of_gate}
         if given_up := sorted(parts.inventory.keys() - there):
             self.notes.append(f"given up with a reviewer's leave: {', '.join(given_up[:3])} ({len(given_up)} in all)")
-        for path in announced:
-            path.unlink(missing_ok=True)
-        return self._answer(context, {**inadmissible(self.patch, self.changed, approved, policy), **found})
 
     def _approved(self) -> tuple[Policy, Approved]:
         """Return the policy and what reviewers approved by it, both before any code of the patch has run."""
@@ -204,13 +210,13 @@ class _Run:
             return None
         command = self.space.settings.words("run.command") if self.shards == 1 else self._command()
         bench = self._bench(self.trees.plain(self.patch.head), command)
-        played = self._play("inventory", bench, context)
+        played = self._play("inventory", bench, context, said="collecting the patch's own tests")
         codes = {node: code for folded in self._tests(played).values() for node, code in folded.codes.items()}
         broken = sorted(node for node, code in codes.items() if code & HARD)
         if broken or played.problems or not codes:
             said = ", ".join([*broken[:3], *played.problems]) or "it collects no test"
-            self.found["no-inventory"] = f"with the patch's own tests the suite cannot be collected: {said}"
-        return frozenset(codes) - frozenset(broken)
+            self.uncollected = f"with the patch's own tests the suite cannot be collected: {said}"
+        return frozenset(codes) - frozenset(broken) if codes else None
 
     def _with_base(self, parts: Parts, context: RunContext, wanted: tuple[str, ...], blobs: Mapping[str, str]) -> Parts:
         """Return the parts with what the base makes of nodes that failed or gave up on the patch (contract T7)."""
@@ -235,7 +241,7 @@ class _Run:
             replay=told.get("replay", {}),
             canary=told.get("canary", ""),
         )
-        played = play(bench, context, trial)
+        played = play(bench, context, trial, told.get("said", ""))
         if part != "inventory":
             self.compromised.extend(f"{part}: {problem}" for problem in played.problems)
         if played.note:

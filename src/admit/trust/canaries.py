@@ -195,6 +195,17 @@ def _all_kinds() -> Iterator[_Kind]:
         lambda s, record: _fails(record, f"{s.error}: {s.text}"),
     )
     yield _Kind(
+        "skips",
+        "skip itself",
+        lambda s: f'def {s.name}():\n    pytest.skip("{s.text}")\n',
+        lambda s, record: (record.check, record.why, record.message) == ("not_run", "skip", s.text),
+    )
+    yield from _comparisons()
+    yield from _properties()
+
+
+def _comparisons() -> Iterator[_Kind]:
+    yield _Kind(
         "unequal",
         "fail by an assertion of unittest's",
         lambda s: (
@@ -218,13 +229,6 @@ def _all_kinds() -> Iterator[_Kind]:
         ),
         lambda s, record: _fails(record, f"{s.error}: {s.text}"),
     )
-    yield _Kind(
-        "skips",
-        "skip itself",
-        lambda s: f'def {s.name}():\n    pytest.skip("{s.text}")\n',
-        lambda s, record: (record.check, record.why, record.message) == ("not_run", "skip", s.text),
-    )
-    yield from _properties()
 
 
 def _properties() -> Iterator[_Kind]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import sys
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
@@ -136,7 +135,18 @@ class Rules(NamedTuple):
 def named_in(command: Iterable[str], prefix: str = "") -> frozenset[str]:
     """Return the paths that the words of a command name, from the top: `ci/x`, `-cci/x`, `--config=ci/x`."""
     words = [part for word in command for part in (word, word.rpartition("=")[2], word[2:])]
-    return frozenset(posixpath.normpath(prefix + word) for word in words if word and not word.startswith(("-", "/")))
+    return frozenset(_plain(prefix + word) for word in words if word and not word.startswith(("-", "/")))
+
+
+def _plain(path: str) -> str:
+    """Return a path without steps that lead nowhere."""
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == ".." and parts:
+            parts.pop()
+        elif part not in {"", "."}:
+            parts.append(part)
+    return "/".join(parts)
 
 
 def measure_of(change: Change, rules: Rules) -> Measure:
