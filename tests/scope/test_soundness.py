@@ -19,6 +19,7 @@ from admit.scope.hunks import Edit, Hunk
 from admit.scope.map import NodeReach, ScopeMap
 from admit.scope.reach import answers
 from admit.scope.shape import outline_of, shape_of
+from admit.scope.splice import new_shape
 
 PATH = "m.py"
 NODES = {f"f{which}({value})": (f"f{which}", value) for which in range(3) for value in range(3)}
@@ -117,7 +118,7 @@ def blocks(draw: Callable[..., Any], depth: int) -> list[str]:
 
 @st.composite
 def programs(draw: Callable[..., Any]) -> list[str]:
-    lines: list[str] = []
+    lines = draw(st.sampled_from([[], ["h = 0", "", ""]]))[:]
     for which in range(3):
         lines += draw(st.sampled_from([[], ["@wrapped"], [""]]))
         lines += [f"def f{which}(x):", *draw(st.sampled_from([[], ['    """Doc."""']]))]
@@ -267,7 +268,13 @@ def test_a_node_that_behaves_otherwise_after_a_change_was_in_its_scope(data: st.
         True,
     )
     edit = Edit(PATH, "100644", "100644", "old", "new", False, hunks_between(old, new))
-    diff = Diff("base", "head", (edit,), {PATH: outline_of(after.encode(), "new")})
+    whole = outline_of(after.encode(), "new")
+    parts = new_shape(shape, edit.hunks, after.encode(), "new")
+    event("compiled in parts" if parts != whole else "compiled as a whole")
+    assert parts.marks == whole.marks
+    assert set(parts.functions) <= set(whole.functions)
+    diff = Diff("base", "head", (edit,), {PATH: parts})
+    assert answers(diff._replace(shapes={PATH: whole}), columns_of(scope_map)) == answers(diff, columns_of(scope_map))
     found, kept = answers(diff, columns_of(scope_map)), carried(scope_map, diff, [PATH])
     executable = shape_of(after.encode(), "new").executable
     for node, run in runs.items():

@@ -12,12 +12,13 @@ from admit.scope.hunks import read_edits
 from admit.scope.kinds import kind_of
 from admit.scope.mapfile import MapFile, read_map
 from admit.scope.reach import NoMap, answers
-from admit.scope.shape import outline_of
+from admit.scope.splice import new_shape
 from admit.settings import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from admit.scope.columns import Columns
     from admit.scope.hunks import Edit
     from admit.scope.map import Shape
     from admit.scope.reach import Answers
@@ -57,8 +58,8 @@ def scope_of(start: Path, environ: Mapping[str, str], *, base: str | None = None
     held = contents(here, [config, *own, *_sources(edits)])
     if isinstance(found, MapFile) and (_is_others(place, top) or any(held[name] is not None for name in own)):
         found = NoMap(f"{place}: git tracks it, so that a patch could bring its own")
-    diff = Diff(since, head, edits, _shapes(edits, held), _inert(held[config], config))
     columns = found.columns(edit.path for edit in edits) if isinstance(found, MapFile) else found
+    diff = Diff(since, head, edits, _shapes(edits, held, columns), _inert(held[config], config))
     return Scoped(diff, answers(diff, columns))
 
 
@@ -126,12 +127,14 @@ def _sources(edits: tuple[Edit, ...]) -> list[str]:
     ]
 
 
-def _shapes(edits: tuple[Edit, ...], held: Mapping[str, bytes | None]) -> dict[str, Shape]:
+def _shapes(edits: tuple[Edit, ...], held: Mapping[str, bytes | None], columns: Columns | NoMap) -> dict[str, Shape]:
+    """Return the new shapes of files that the map has; of others the question asks nothing."""
     found = {}
     for edit in edits:
+        column = None if isinstance(columns, NoMap) else columns.files.get(edit.path)
         source = held.get(edit.new_blob or "")
-        if source is not None and edit.new_blob:
-            found[edit.path] = outline_of(source, edit.new_blob)
+        if column is not None and source is not None and column.shape.blob == edit.old_blob:
+            found[edit.path] = new_shape(column.shape, edit.hunks, source, edit.new_blob or "")
     return found
 
 
