@@ -89,6 +89,15 @@ def test_a_node_is_attributed_the_lines_that_it_runs(project: Any, play: Playing
     assert played.traced.tracer == ("monitoring" if hasattr(sys, "monitoring") else "coverage")
 
 
+def test_what_pytest_reads_and_lists_to_collect_is_nobodys(project: Any, play: Playing) -> None:
+    project.write("tests/conftest.py", "import pytest\n@pytest.fixture\ndef x(): return 1\n")
+    project.write("tests/__init__.py", "")
+    project.write("tests/deep/test_a.py", "def test_f(x): pass\n")
+    project.write("tests/deep/data.json", "{}")
+    played = play("tests")
+    assert (played.traced.outside.opened, played.traced.outside.listed) == (frozenset(), frozenset())
+
+
 def test_without_its_file_nothing_is_traced(project: Any) -> None:
     project.write(
         "test_a.py", "import sys\ndef test_f():\n    assert 'admit.pytest_plugin.tracing' not in sys.modules\n"

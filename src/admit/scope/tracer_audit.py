@@ -124,8 +124,8 @@ class Watch:
 
     def _list(self, args: tuple[Any, ...], frame: FrameType | None) -> None:
         path = "." if args[0] is None else args[0]
-        if frame is not None and frame.f_code.co_filename.startswith(_LOADERS):
-            return  # import looks for modules
+        if frame is not None and _is_looking(frame):
+            return
         if isinstance(path, int):
             path = f"/proc/self/fd/{path}"
         inside = self._places.inside(os.fsdecode(path))
@@ -152,6 +152,12 @@ class Watch:
         for name in self._sources:
             cache.pop(name, None)
         self._sources.clear()
+
+
+def _is_looking(frame: FrameType) -> bool:
+    """Return whether import looks for modules or packages, or pytest for tests."""
+    name = str(frame.f_globals.get("__name__"))
+    return frame.f_code.co_filename.startswith(_LOADERS) or name.startswith(("_pytest.", "importlib."))
 
 
 def _is_loader(frame: FrameType | None) -> bool:
