@@ -102,6 +102,7 @@ def test_a_part_of_a_map_is_the_whole_but_for_the_other_files(scope_map: ScopeMa
     folders = {folder for path in wanted for folder in folders_of(path)}
     assert part == whole._replace(
         files={path: one for path, one in whole.files.items() if path in wanted},
+        own={path: one for path, one in whole.own.items() if path in wanted},
         opened={path: one for path, one in whole.opened.items() if path in wanted},
         listed={path: one for path, one in whole.listed.items() if path in folders},
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from admit.cli.scope_record import configure_record, run_record
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
 
 _EXITS = """exit codes:
   0   the question is answered, also where the answer is that nobody can tell
@@ -25,7 +26,7 @@ def configure(parser: ArgumentParser) -> None:
         metavar="REF",
         help="what the patch is compared with, from where it left it (default: what CI names, else the map's own base)",
     )
-    parser.add_argument("--map", type=Path, metavar="FILE", help="the map to ask (default: .admit/scope/map)")
+    parser.add_argument("--map", metavar="FILE", help="the map to ask (default: .admit/scope/map)")
     parser.add_argument(
         "--node", nargs="+", action="extend", default=[], metavar="ID", help="ask for these tests alone"
     )
@@ -55,7 +56,22 @@ def run(args: Namespace) -> int:
     from admit.scope.report import json_of, text_of
     from admit.wiring.scope import scope_of
 
-    scoped = scope_of(Path.cwd(), os.environ, base=args.base, path=args.map)
-    show = json_of if args.format == "json" else text_of
-    sys.stdout.write(show(scoped.diff, scoped.answers, args.node))
+    with _uncollected():
+        scoped = scope_of(os.getcwd(), os.environ, base=args.base, path=args.map)
+        show = json_of if args.format == "json" else text_of
+        sys.stdout.write(show(scoped.diff, scoped.answers, args.node))
     return 0
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for no cycles meanwhile: a map makes many values and none."""
+    import gc
+
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

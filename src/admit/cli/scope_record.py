@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from admit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from admit.wiring.scope_record import Recorded, Recording
 
@@ -29,7 +29,6 @@ def configure_record(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the test command")
     parser.add_argument(
         "--map",
-        type=Path,
         default=argparse.SUPPRESS,  # else it would take the place of one that stands before the verb
         metavar="FILE",
         help="where the map goes (default: .admit/scope/map)",
@@ -45,12 +44,13 @@ def run_record(args: argparse.Namespace) -> int:
     """Run the tests that an older map does not know, write the map, say on standard error what it has."""
     import shutil
     import tempfile
+    from pathlib import Path
 
     from admit.wiring.scope_record import recording_of
 
     if args.timeout is not None and not 0 < args.timeout <= 10**9:
         raise UsageError("--timeout", str(args.timeout), allowed="seconds, more than 0")
-    recording = recording_of(Path.cwd(), path=args.map, is_full=args.full)
+    recording = recording_of(Path.cwd(), path=None if args.map is None else Path(args.map), is_full=args.full)
     if recording.is_done:
         _say(f"the map is of {recording.head[:12]} already, and knows every test; --full records it again")
         return 0

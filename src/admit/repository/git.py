@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from admit.errors import InputError
 from admit.repository.process import DEEPEN, ask, is_shallow
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Checkout(NamedTuple):
@@ -42,6 +44,8 @@ def toplevel(start: Path) -> Path | None:
     Raises:
         InputError: there is a repository, and git does not read it.
     """
+    from pathlib import Path
+
     out = _git(start, "rev-parse", "--show-toplevel")
     if out:
         return Path(out.rstrip("\n"))

@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from admit.errors import InputError
+from admit.repository.git import resolve, toplevel
+from admit.repository.patch import merge_base
 from admit.repository.process import ask, demand, text_of
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ WORDS: Final = (
 _OBJECT: Final = re.compile(rb"[0-9a-f]{40,64} (blob|tree|commit|tag) (\d+)")
 
 
-def lines_that_differ(root: Path, old: str, new: str) -> bytes:
+def lines_that_differ(root: Path | str, old: str, new: str) -> bytes:
     """Return what differs between two trees or commits: the raw table, then hunks without context.
 
     Raises:
@@ -44,7 +46,7 @@ def lines_that_differ(root: Path, old: str, new: str) -> bytes:
     return demand(root, *WORDS, "--end-of-options", old, new)
 
 
-def commits(root: Path, *refs: str) -> tuple[str, tuple[str, ...]]:
+def commits(root: Path | str, *refs: str) -> tuple[str, tuple[str, ...]]:
     """Return the top of the working tree around `root`, and the full ids of commits, asked for in one go.
 
     Raises:
@@ -56,16 +58,22 @@ def commits(root: Path, *refs: str) -> tuple[str, tuple[str, ...]]:
     answer = ask(root, "rev-parse", "--show-toplevel", *(f"{ref}^{{commit}}" for ref in refs))
     top, *ids = text_of(answer.out).removesuffix("\n").rsplit("\n", len(refs)) if answer.exit_code == 0 else [""]
     if not top or len(ids) != len(refs) or not all(re.fullmatch(r"[0-9a-f]{40,64}", one) for one in ids):
-        from admit.repository.git import resolve, toplevel
-
-        if toplevel(root) is None:
-            raise InputError(str(root), "no repository of git", do="run in a checkout of the patch")
-        ids = [resolve(root, ref) for ref in refs]  # says which of them it is
-        top = str(toplevel(root))
+        return _each(root, refs)
     return top, tuple(ids)
 
 
-def left_at(root: Path, tip: str, head: str) -> str:
+def _each(root: Path | str, refs: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+    """Return the same, asked for one by one, so that the error names the one that is not there."""
+    from pathlib import Path
+
+    where = Path(root)
+    top = toplevel(where)
+    if top is None:
+        raise InputError(str(root), "no repository of git", do="run in a checkout of the patch")
+    return str(top), tuple(resolve(where, ref) for ref in refs)
+
+
+def left_at(root: Path | str, tip: str, head: str) -> str:
     """Return the commit at which a patch left the line of history that `tip` ends; both are full ids.
 
     Raises:
@@ -73,13 +81,13 @@ def left_at(root: Path, tip: str, head: str) -> str:
     """
     answer = ask(root, "merge-base", tip, head)
     if answer.exit_code != 0:
-        from admit.repository.patch import merge_base
+        from pathlib import Path
 
-        return merge_base(root, tip, head)  # says what is wrong
+        return merge_base(Path(root), tip, head)  # says what is wrong
     return text_of(answer.out).partition("\n")[0]
 
 
-def contents(root: Path, names: Iterable[str]) -> dict[str, bytes | None]:
+def contents(root: Path | str, names: Iterable[str]) -> dict[str, bytes | None]:
     """Return what blobs hold, by the names that git takes: an id, or `COMMIT:PATH`; None for what is no blob here.
 
     Raises:

@@ -72,7 +72,7 @@ def bytes_of(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def ask(root: Path, *words: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> Answer:
+def ask(root: Path | str, *words: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> Answer:
     """Run git in `root` and return its answer, whatever it is.
 
     Raises:
@@ -96,7 +96,7 @@ def ask(root: Path, *words: str, stdin: bytes = b"", variables: Mapping[str, str
     return Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip())
 
 
-def demand(root: Path, *words: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
+def demand(root: Path | str, *words: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
     """Run git in `root` and return what it printed.
 
     Raises:
@@ -110,6 +110,6 @@ def demand(root: Path, *words: str, stdin: bytes = b"", variables: Mapping[str, 
     return answer.out
 
 
-def is_shallow(root: Path) -> bool:
+def is_shallow(root: Path | str) -> bool:
     """Say whether the history was cut off when the repository was fetched."""
     return ask(root, "rev-parse", "--is-shallow-repository").out.strip() == b"true"

@@ -28,9 +28,10 @@ class Column(NamedTuple):
 class Columns(NamedTuple):
     """A map by file; nodes go by their place in the order of their ids, and `OUTSIDE`.
 
-    `blind` are those in which tracing was not alive, `spawned` says what of one could not be followed. `own` has the
-    nodes of each test file, by its path. `shared` are the module names of test files that another file imports. `files`
-    has all Python files, or those that somebody asked for; `opened` and `listed` likewise by path.
+    `blind` are those in which tracing was not alive, `spawned` says what of one could not be followed. `is_owned` says
+    that every node has a file of its own. `shared` are the module names of test files that another file imports.
+    `files` has all Python files, or those that somebody asked for; so have `own` the nodes of each test file, `opened`
+    and `listed` those that opened a file or listed a folder.
     """
 
     base: str
@@ -40,9 +41,10 @@ class Columns(NamedTuple):
     nodes: tuple[str, ...]
     blind: frozenset[int]
     spawned: Mapping[int, str]
-    own: Mapping[str, frozenset[int]]
+    is_owned: bool
     shared: frozenset[str]
     files: Mapping[str, Column]
+    own: Mapping[str, frozenset[int]]
     opened: Mapping[str, frozenset[int]]
     listed: Mapping[str, frozenset[int]]
 
@@ -65,9 +67,10 @@ def columns_of(scope_map: ScopeMap) -> Columns:
         nodes,
         frozenset(number for number, reach in reaches if not reach.alive),
         {number: reach.spawned for number, reach in reaches if reach.spawned},
-        _turned((reach.file, number) for number, reach in reaches if number != OUTSIDE and reach.file),
+        all(one.file for one in scope_map.nodes.values()),
         shared_stems(scope_map.files),
         {path: Column(scope_map.files[path], hits[file]) for file, path in enumerate(paths)},
+        _turned((reach.file, number) for number, reach in reaches if number != OUTSIDE and reach.file),
         _turned((path, number) for number, reach in reaches for path in reach.opened),
         _turned((path, number) for number, reach in reaches for path in reach.listed),
     )

@@ -142,8 +142,7 @@ def _add_source(edit: Edit, diff: Diff, columns: Columns, effects: Effects) -> N
 def _at_import(reason: Reason, columns: Columns, effects: Effects) -> None:
     """Take what runs at import: every node sees it, or those of a test file that nobody else imports."""
     stem = test_stem(reason.path)
-    owned = sum(len(numbers) for numbers in columns.own.values())
-    if stem and not columns.shared & {stem, ANY} and owned == len(columns.nodes):
+    if stem and not columns.shared & {stem, ANY} and columns.is_owned:
         effects.own[reason.path] = reason
     else:
         effects.all_see(reason)

@@ -15,7 +15,7 @@ CONFIGURATION: Final[frozenset[str]] = frozenset(
     """
     conftest.py pytest.ini .pytest.ini pytest.toml .pytest.toml tox.ini setup.cfg setup.py pyproject.toml noxfile.py
     Makefile makefile GNUmakefile justfile .coveragerc sitecustomize.py usercustomize.py .env .gitattributes .gitmodules
-    .pre-commit-config.yaml .gitlab-ci.yml tasks.py MANIFEST.in
+    .pre-commit-config.yaml .gitlab-ci.yml tasks.py MANIFEST.in pyvenv.cfg
     """.split()
 )
 """Names of files that say how tests are run, or how the code that they run is laid out."""
@@ -34,7 +34,7 @@ DEPENDENCIES: Final[tuple[str, ...]] = (
 )
 """Patterns of names of files that say what else is installed."""
 
-_CONFIGURING_FOLDERS: Final = frozenset({".github", ".gitlab", ".circleci", ".venv"})
+_CONFIGURING_FOLDERS: Final = frozenset({".github", ".gitlab", ".circleci", ".venv", "conda-meta"})
 _INSTALLED_FOLDERS: Final = (".dist-info", ".egg-info")
 
 _NATIVE: Final = frozenset(

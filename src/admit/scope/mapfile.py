@@ -11,6 +11,7 @@ import json
 import os
 import re
 import zlib
+from bisect import bisect_left
 from hashlib import sha256
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -58,6 +59,7 @@ def map_bytes(scope_map: ScopeMap) -> bytes:
         "tracer": columns.tracer,
         "python": columns.python,
         "complete": columns.complete,
+        "is_owned": columns.is_owned,
         "shared": sorted(columns.shared),
         "files": [add(_column_tree(column)) for column in columns.files.values()],
         "paths": add(_joined(columns.files)),
@@ -177,14 +179,15 @@ class MapFile(NamedTuple):
         *starts, at_paths, at_ids, at_nodes, _ = ends
         paths, ids = _texts(self._block(at_paths, at_ids)), _texts(self._block(at_ids, at_nodes))
         nodes = json.loads(self._block(at_nodes, ends[-1]))
-        if len(paths) != len(files) or list(ids) != sorted(ids):
+        if len(paths) != len(files) or any(list(texts) != sorted(texts) for texts in (paths, ids)):
             raise ValueError("ids")
-        places = dict(zip(paths, zip(starts, ends[1:], strict=False), strict=True))
-        columns = {
-            path: _column(json.loads(self._block(*places[path])), len(ids))
-            for path in (paths if wanted is None else wanted)
-            if path in places
-        }
+        columns = {}
+        for path in paths if wanted is None else wanted:
+            number = bisect_left(paths, path)
+            if number < len(paths) and paths[number] == path:
+                columns[path] = _column(
+                    json.loads(self._block(starts[number], starts[number] + files[number])), len(ids)
+                )
         return Columns(
             _text(header["base"]),
             TRACERS[TRACERS.index(header["tracer"])],
@@ -193,9 +196,10 @@ class MapFile(NamedTuple):
             ids,
             _numbers(nodes["blind"], len(ids)),
             {number: _text(what) for number, what in nodes["spawned"] if _numbers([number, 1], len(ids))},
-            {path: _numbers(runs, len(ids)) for path, runs in nodes["own"].items()},
+            _flag(header["is_owned"]),
             frozenset(map(_text, header["shared"])),
             columns,
+            _some(nodes["own"], wanted, len(ids)),
             _some(nodes["opened"], wanted, len(ids)),
             _some(nodes["listed"], None if wanted is None else _folders(wanted), len(ids)),
         )
@@ -213,7 +217,7 @@ def _some(tree: Mapping[str, Any], wanted: Iterable[str] | None, count: int) -> 
     return {path: _numbers(tree[path], count) for path in paths}
 
 
-def read_map(path: Path) -> MapFile | NoMap:
+def read_map(path: Path | str) -> MapFile | NoMap:
     """Return the map that lies at a path, or why there is none."""
     try:
         if os.path.islink(path) or not os.path.isfile(path):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from admit.errors import InputError
@@ -16,7 +17,7 @@ from admit.scope.splice import new_shape
 from admit.settings import FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from admit.scope.columns import Columns
     from admit.scope.hunks import Edit
@@ -34,7 +35,7 @@ class Scoped(NamedTuple):
     answers: Answers
 
 
-def scope_of(start: Path, environ: Mapping[str, str], *, base: str | None = None, path: Path | None = None) -> Scoped:
+def scope_of(start: str, environ: Mapping[str, str], *, base: str | None = None, path: str | None = None) -> Scoped:
     """Return what the nodes reach of the commit that is checked out.
 
     Args:
@@ -46,15 +47,15 @@ def scope_of(start: Path, environ: Mapping[str, str], *, base: str | None = None
     Raises:
         InputError: no repository, no such commit, an `admit.toml` of the base that cannot be read.
     """
-    here = start.resolve()
+    here = os.path.realpath(start)
     root = _workspace_root(here)
-    place = root / MAP if path is None else here / path
+    place = os.path.join(root, MAP) if path is None else os.path.join(here, path)
     found = read_map(place)
     top, head, since = _ends(here, base or _named(environ, here), found)
     if not since:
         since, found = head, _no_base(place, found)
     edits = read_edits(lines_that_differ(here, since, head)) if since != head else ()
-    config, own = f"{since}:{_inside(root, top)}{FILE}", _in_commit(place, top, head)
+    config, own = f"{since}:{_inside(os.path.join(root, FILE), top)}", _in_commit(place, top, head)
     held = contents(here, [config, *own, *_sources(edits)])
     if isinstance(found, MapFile) and (_is_others(place, top) or any(held[name] is not None for name in own)):
         found = NoMap(f"{place}: git tracks it, so that a patch could bring its own")
@@ -63,59 +64,72 @@ def scope_of(start: Path, environ: Mapping[str, str], *, base: str | None = None
     return Scoped(diff, answers(diff, columns))
 
 
-def _workspace_root(here: Path) -> Path:
+def _workspace_root(here: str) -> str:
     """Return the nearest folder, from `here` upwards, with an `admit.toml`, else the repository's top."""
-    for folder in (here, *here.parents):
-        if (folder / FILE).is_file() or (folder / ".git").exists():
+    for folder in _upwards(here):
+        if os.path.isfile(os.path.join(folder, FILE)) or os.path.exists(os.path.join(folder, ".git")):
             return folder
     return here
 
 
-def _named(environ: Mapping[str, str], here: Path) -> str | None:
+def _upwards(path: str) -> Iterator[str]:
+    while True:
+        yield path
+        above = os.path.dirname(path)
+        if above == path:
+            return
+        path = above
+
+
+def _named(environ: Mapping[str, str], here: str) -> str | None:
     if not {"GITHUB_ACTIONS", "GITLAB_CI"} & environ.keys():
         return None
+    from pathlib import Path
+
     from admit.wiring.base import found_base
 
-    return found_base(environ, here)
+    return found_base(environ, Path(here))
 
 
-def _ends(here: Path, named: str | None, found: MapFile | NoMap) -> tuple[Path, str, str]:
+def _ends(here: str, named: str | None, found: MapFile | NoMap) -> tuple[str, str, str]:
     """Return the repository's top, the commit at work, and what it is compared with; empty where that is not here."""
     if named:
         top, (head, tip) = commits(here, "HEAD", named)
-        return Path(top), head, left_at(here, tip, head)
+        return top, head, left_at(here, tip, head)
     if isinstance(found, MapFile):
         try:
             top, (head, since) = commits(here, "HEAD", found.base)
         except InputError:  # the map may be of a commit that was never fetched: then it is of no use, and no error
             pass
         else:
-            return Path(top), head, since
+            return top, head, since
     top, (head,) = commits(here, "HEAD")
-    return Path(top), head, ""
+    return top, head, ""
 
 
-def _no_base(place: Path, found: MapFile | NoMap) -> NoMap:
+def _no_base(place: str, found: MapFile | NoMap) -> NoMap:
     return found if isinstance(found, NoMap) else NoMap(f"{place}: of {found.base[:12]}, a commit that is not here")
 
 
 # ---------------------------------------------------------------- what git holds
 
 
-def _inside(folder: Path, top: Path) -> str:
-    return "" if folder == top else f"{folder.relative_to(top).as_posix()}/"
+def _inside(path: str, top: str) -> str:
+    """Return a path from the repository's top; it begins with `..` where it lies outside."""
+    return os.path.relpath(path, top).replace(os.sep, "/")
 
 
-def _in_commit(place: Path, top: Path, head: str) -> list[str]:
+def _in_commit(place: str, top: str, head: str) -> list[str]:
     """Return the name by which git has a file of the commit, none where it lies outside of the repository."""
-    real = place.resolve()
-    return [f"{head}:{real.relative_to(top).as_posix()}"] if real.is_relative_to(top) else []
+    inside = _inside(os.path.realpath(place), top)
+    return [] if inside.startswith("../") else [f"{head}:{inside}"]
 
 
-def _is_others(place: Path, top: Path) -> bool:
+def _is_others(place: str, top: str) -> bool:
     """Say whether a file lies in another repository inside of this one, whose commits a patch may name."""
-    real = place.resolve()
-    return any((one / ".git").exists() for one in real.parents if one != top and one.is_relative_to(top))
+    folders = _upwards(os.path.dirname(os.path.realpath(place)))
+    inside = takewhile(lambda folder: folder != top, folders) if _in_commit(place, top, "") else ()
+    return any(os.path.exists(os.path.join(folder, ".git")) for folder in inside)
 
 
 def _sources(edits: tuple[Edit, ...]) -> list[str]:
