@@ -118,6 +118,8 @@ class Tracing:
         self._uses: set[int] = set()
         self._ended: list[Ended] = []
         self._said: object = None
+        self._announced: str | None = None
+        self._places_of: dict[str, str] = {}
         self._tracer: LineTracer = _tracer(self._places, told.files)
         self._watch: Watch | None = None
 
@@ -145,7 +147,9 @@ class Tracing:
     # ------------------------------------------------------------ owners
 
     def _enter(self, owner: Reached) -> None:
-        self._look()
+        # what goes on outside of nodes is looked at once, before the first: whatever is there later is seen in a node
+        if len(self._owners) > 1 or not self._outside.checks:
+            self._look()
         self._owners.append(owner)
         self._become(owner)
 
@@ -178,15 +182,17 @@ class Tracing:
             self._part.append(self._encoder.left_out([item.nodeid for item in left]))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+    def pytest_runtest_protocol(
+        self, item: pytest.Item, nextitem: pytest.Item | None
+    ) -> Generator[None, object, object]:
         """Attribute what runs to a node."""
-        is_kept = self._wanted is None or item.nodeid in self._wanted
+        is_kept = self._is_wanted(item)
         node = Reached(is_kept=is_kept)
         for other in self._owners[1:]:
             other.went_blind(_AT_ONCE)
             node.went_blind(_AT_ONCE)
-        if is_kept:
-            self._part.append(self._encoder.begun(item.nodeid, self._places.inside(os.fspath(item.path)) or ""))
+        if is_kept and self._announced != item.nodeid:
+            self._part.append(self._begun(item))
         depth = len(self._owners) - 1
         self._uses.clear()
         self._enter(node)
@@ -199,18 +205,34 @@ class Tracing:
             self._leave(depth)
             if is_kept:
                 self._ended.append(Ended(item.nodeid, node, sorted(self._uses)))
-            if self._tracer.is_prompt:
-                self._write()
+            self._write(nextitem)
 
-    def _write(self) -> None:
-        """Write down the nodes that have ended, and what ran outside of them where there is more of it by now."""
-        outside = self._outside
-        said = (dict(outside.lines), len(outside.opened), len(outside.listed), outside.spawned, outside.is_alive)
-        raw = b"" if said == self._said else self._encoder.outside(outside)
-        for one in self._ended:
-            raw += self._encoder.node(one.node, one.reached, one.uses)
-        self._said = said
-        self._ended.clear()
+    def _is_wanted(self, item: pytest.Item) -> bool:
+        return self._wanted is None or item.nodeid in self._wanted
+
+    def _begun(self, item: pytest.Item) -> bytes:
+        path = os.fspath(item.path)
+        if path not in self._places_of:
+            self._places_of[path] = self._places.inside(path) or ""
+        return self._encoder.begun(item.nodeid, self._places_of[path])
+
+    def _write(self, following: pytest.Item | None) -> None:
+        """Write down the nodes that have ended, what ran outside of them if that is more by now, and which one begins.
+
+        All at once: where system calls are dear, these are what tracing a few files costs.
+        """
+        raw, self._announced = b"", None
+        if self._tracer.is_prompt or self._watch is None:
+            outside = self._outside
+            said = (dict(outside.lines), len(outside.opened), len(outside.listed), outside.spawned, outside.is_alive)
+            raw = b"" if said == self._said else self._encoder.outside(outside)
+            for one in self._ended:
+                raw += self._encoder.node(one.node, one.reached, one.uses)
+            self._said = said
+            self._ended.clear()
+        if following is not None and self._is_wanted(following):
+            raw += self._begun(following)
+            self._announced = following.nodeid
         self._part.append(raw)
 
     # ------------------------------------------------------------ fixtures
@@ -283,7 +305,7 @@ class Tracing:
             raw += self._encoder.fixture(one.number, one.up, [*sorted(one.uses), one.down_number])
             raw += self._encoder.fixture(one.down_number, one.down, ())
         self._part.append(raw)
-        self._write()
+        self._write(None)
         found = strangers(Trial("base", "", self.told.tree))
         self._part.append(self._encoder.closing(None if is_worker else int(exitstatus), found))
 

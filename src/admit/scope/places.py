@@ -45,6 +45,17 @@ class Places:
             found = self._known[name] = self._find(name, frame)
             return found
 
+    def loaded(self, name: str, frame: FrameType) -> str | None:
+        """Return which traced file a module comes from, also where another one of that name came from elsewhere."""
+        found = self._find(name, frame)
+        if found is not None or name not in self._known:
+            self._known[name] = found
+        return found
+
+    def is_other(self, name: str) -> bool:
+        """Return whether code of that name is known to come from no traced file."""
+        return self._known.get(name, name) is None
+
     def _find(self, name: str, frame: FrameType | None) -> str | None:
         if name.startswith("<"):
             return None

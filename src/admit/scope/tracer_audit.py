@@ -33,8 +33,8 @@ _SPAWNS: Final = {
 
 _LOADERS: Final = ("<frozen importlib._bootstrap", "<frozen zipimport", "<frozen runpy")
 _REWRITER: Final = os.path.join("_pytest", "assertion", "rewrite.py")
-_READERS: Final = ("pathlib", "tokenize", "io", "codecs")
-"""Modules that read a file for whoever calls them."""
+_READERS: Final = ("codecs", "fnmatch", "glob", "io", "os", "pathlib", "tokenize")
+"""Modules that read a file or a folder for whoever calls them."""
 
 
 class Watch:
@@ -124,7 +124,7 @@ class Watch:
 
     def _list(self, args: tuple[Any, ...], frame: FrameType | None) -> None:
         path = "." if args[0] is None else args[0]
-        if frame is not None and _is_looking(frame):
+        if _is_looking(frame):
             return
         if isinstance(path, int):
             path = f"/proc/self/fd/{path}"
@@ -154,22 +154,29 @@ class Watch:
         self._sources.clear()
 
 
-def _is_looking(frame: FrameType) -> bool:
+def _is_looking(frame: FrameType | None) -> bool:
     """Return whether import looks for modules or packages, or pytest for tests."""
-    name = str(frame.f_globals.get("__name__"))
-    return frame.f_code.co_filename.startswith(_LOADERS) or name.startswith(("_pytest.", "importlib."))
+    caller = _caller(frame)
+    if caller is None:
+        return False
+    name = str(caller.f_globals.get("__name__"))
+    return caller.f_code.co_filename.startswith(_LOADERS) or name.startswith(("_pytest.", "importlib."))
 
 
 def _is_loader(frame: FrameType | None) -> bool:
     """Return whether a source is read in order to be run."""
-    while frame is not None:
-        name = frame.f_code.co_filename
-        if name.startswith(_LOADERS) or name.endswith(_REWRITER):
-            return True
-        if frame.f_globals.get("__name__", "").partition(".")[0] not in _READERS:
-            return False
+    caller = _caller(frame)
+    if caller is None:
+        return False
+    name = caller.f_code.co_filename
+    return name.startswith(_LOADERS) or name.endswith(_REWRITER)
+
+
+def _caller(frame: FrameType | None) -> FrameType | None:
+    """Return the frame that had the standard library read a file or a folder for it."""
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _READERS:
         frame = frame.f_back
-    return False
+    return frame
 
 
 def _has_children() -> bool:

@@ -94,9 +94,10 @@ class MonitoringTracer:
     def switch(self, to: Reached) -> None:
         """Attribute what runs from now on to another owner, for whom every line answers again."""
         self._take()
-        self._current = to
+        was, self._current = self._current, to
         if to.is_kept:
             if not self._is_installed():
+                was.went_blind(self._why_blind())
                 self._install()
             self._answer_again()
 
@@ -111,9 +112,7 @@ class MonitoringTracer:
             self._current.seen += 1
         else:
             self._is_broken = True
-            self._current.went_blind(
-                "something took its tools away" if self._tools else "no tool of sys.monitoring was free for it"
-            )
+            self._current.went_blind(self._why_blind())
 
     def stop(self) -> None:
         """End, and give the tools back."""
@@ -151,6 +150,9 @@ class MonitoringTracer:
         monitoring.set_events(_IDS[0], events.PY_START)
         self._stale.update(self._known)
         self._answer_again()
+
+    def _why_blind(self) -> str:
+        return "something took its tools away" if self._tools else "no tool of sys.monitoring was free for it"
 
     def _is_installed(self) -> bool:
         monitoring = self._monitoring
@@ -222,12 +224,14 @@ class MonitoringTracer:
 
     def _on_first(self, code: CodeType, _offset: int) -> object:
         """Hear of a code object that runs for the first time."""
-        frame = sys._getframe(1)  # noqa: SLF001 - there is no other way to the caller
         is_module = code.co_name == "<module>"
+        if not is_module and self._places.is_other(code.co_filename):
+            return self._monitoring.DISABLE
+        frame = sys._getframe(1)  # noqa: SLF001 - there is no other way to the caller
         if is_module and is_importing(frame):
             self._importing.add(get_ident())
             self._hear_lines(self._import_line)
-        path = self._places.traced(code.co_filename, frame)
+        path = (self._places.loaded if is_module else self._places.traced)(code.co_filename, frame)
         if path is not None and not is_module:  # a module's own lines are everybody's, whoever runs them
             key = _pointer(code)
             if key not in self._known:

@@ -365,3 +365,21 @@ def test_names_with_the_signs_of_a_pattern_are_names(steps: Any) -> None:
     runs += "s.loader.exec_module(m)\nm.f()"
     found = steps.run(runs)
     assert 2 in found["step-1"].lines["a[1]{b}.py"]
+
+
+@pytest.mark.skipif(not hasattr(sys, "monitoring"), reason="sys.monitoring is new in Python 3.12")
+def test_modules_whose_compiled_files_name_one_source_are_told_apart(steps_of: Any) -> None:
+    steps = steps_of("monitoring")
+    steps.write("m.py", "def f():\n    return 1\n")
+    other = steps.root / "other"
+    other.mkdir()
+    (other / "m.py").write_text("def f():\n    return 2\n")
+    compiled = (
+        "import py_compile\nfor path in ('m.py', '../other/m.py'):\n    py_compile.compile(path, dfile='/gone/m.py')"
+    )
+    load = "import importlib.util as u, sys\n"
+    load += "def load(name, path):\n    s = u.spec_from_file_location(name, path)\n    m = u.module_from_spec(s)\n"
+    load += "    sys.modules[name] = m\n    s.loader.exec_module(m)\n"
+    load += f"load('o', {str(other / 'm.py')!r}); load('m', {str(steps.tree / 'm.py')!r})"
+    found = steps.run(load, "import m, o; o.f(); m.f()", before=compiled)
+    assert 2 in found["step-2"].lines["m.py"]
