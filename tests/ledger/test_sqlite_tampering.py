@@ -193,6 +193,15 @@ def test_a_flipped_bit_is_refused_or_named_or_harmless(sample: Sample, data: st.
     assert read == sample.entries or first_misfit(read) is not None
 
 
+@pytest.mark.parametrize("before", [30, 32, 33])
+def test_a_schema_that_is_no_text_any_more_is_damage(sample: Sample, tmp_path: Path, before: int) -> None:
+    damaged = bytearray(sample.closed_file)
+    damaged[damaged.index(b"CREATE TABLE entry") - before] ^= 0x80
+    (tmp_path / "ledger.db").write_bytes(damaged)
+    with pytest.raises(LedgerError, match="is damaged"):
+        SqliteLedger(tmp_path / "ledger.db")
+
+
 def test_an_index_that_lost_an_entry_is_found_in_the_file(ledger_file: Path) -> None:
     """The chain reads the table alone; that the keys still agree with it is the file's own check."""
     altered(ledger_file, "")

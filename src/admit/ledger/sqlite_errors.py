@@ -39,6 +39,9 @@ def clear_errors(path: str) -> Iterator[None]:
         found, do = _CAUSES.get(code & 0xFF, _OTHER)
         name: str = getattr(error, "sqlite_errorname", type(error).__name__)
         raise LedgerError(path, f"{found} ({name}: {error})", do=do) from error
+    except UnicodeDecodeError as error:  # what SQLite says of a damaged schema; of an entry no text is read this way
+        found, do = _CAUSES[sqlite3.SQLITE_CORRUPT]
+        raise LedgerError(path, f"{found} (its schema is not text)", do=do) from error
     except OSError as error:
         do = "make the folder exist and writable, or name another ledger"
         raise LedgerError(path, f"cannot be used ({error.strerror})", do=do) from error
