@@ -155,6 +155,30 @@ def test_what_is_no_proof_says_what_it_is(base: Repository, body: str, answer: s
     assert {one for one, _ in found.values()} == {answer}
 
 
+def test_a_test_that_passes_on_both_and_runs_nothing_of_the_change_is_vacuous(base: Repository) -> None:
+    pytest.importorskip("coverage", reason="below Python 3.12 coverage.py traces")
+    base.write("shop.py", FIXED + "\n\ndef other():\n    return 1\n")
+    base.commit("parent")
+    base.write("shop.py", BROKEN + "\n\ndef other():\n    return 1\n")
+    base.write(
+        "tests/test_b.py",
+        "import subprocess, sys\nimport shop\n\n\ndef test_other():\n    assert shop.other() == 1\n\n\n"
+        "def test_even():\n    assert shop.split(4, 2) == [2, 2]\n\n\n"
+        "def test_spawns():\n    assert subprocess.run([sys.executable, '-c', '']).returncode == 0\n",
+    )
+    base.commit("patch")
+    done = prove(base, "tests/test_b.py", "--format", "json")
+    # what another process ran nobody saw
+    assert {name: answer for name, (answer, _) in answers(done).items()} == {
+        "test_even": "tautology",
+        "test_other": "vacuous",
+        "test_spawns": "tautology",
+    }
+    reach = {one.node.rpartition("::")[2]: one.reach for one in read_proof(done.stdout.encode(), "p").nodes}
+    assert reach["test_even"].lines == ("+shop.py:3", "-shop.py:3")
+    assert not reach["test_spawns"].is_known
+
+
 def test_a_test_of_what_the_parent_does_not_have_cannot_run_there(base: Repository) -> None:
     base.write("shop.py", FIXED + "\n\ndef halves(cents):\n    return split(cents, 2)\n")
     base.write("tests/test_h.py", "from shop import halves\n\n\ndef test_h():\n    assert halves(4) == [2, 2]\n")

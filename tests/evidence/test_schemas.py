@@ -148,6 +148,7 @@ SAMPLES: dict[str, list[dict[str, Any]]] = {
                 "canary": "w",
                 "channel": "/s",
                 "repeat": 3,
+                "traced": ["a.py"],
             },
             "timing_markers": ["timing"],
         }

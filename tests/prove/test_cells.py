@@ -60,6 +60,13 @@ def test_vacuity_is_said_of_what_would_be_a_proof_or_a_tautology_and_never_hides
     assert cell_of(SIDES["fails"], SIDES["fails"], vacuous="reads a.py").answer == "already_broken"
 
 
+@pytest.mark.parametrize(("reaches", "answer"), [(None, "tautology"), (True, "tautology"), (False, "vacuous")])
+def test_a_pass_on_both_sides_that_ran_nothing_of_the_change_is_vacuous(reaches: bool | None, answer: str) -> None:
+    assert cell_of(SIDES["passes"], SIDES["passes"], reaches=reaches).answer == answer
+    assert cell_of(SIDES["fails"], SIDES["passes"], reaches=reaches).answer == "proven"
+    assert cell_of(SIDES["fails"], SIDES["fails"], reaches=reaches).answer == "already_broken"
+
+
 @pytest.mark.parametrize(
     ("runs", "shown", "reason"),
     [

@@ -42,7 +42,7 @@ NODE = NodeProof(
     FAILS,
     cell_of(PASSES, FAILS),
     "",
-    Reach(True, ("a.py:3",)),
+    Reach(True, ("+a.py:3",)),
 )
 PROOF = Proof(
     Commit("1" * 40, "2" * 40),
@@ -79,10 +79,16 @@ def test_what_is_written_is_read_back_and_keeps_the_schema() -> None:
 SIDE = st.builds(Side, st.sampled_from(SHOWN), *[st.text(max_size=4)] * 5)
 
 
-@given(SIDE, SIDE, st.sampled_from(EXPECTS), st.sampled_from(["", "reads a.py"]), st.none() | st.just(("a.py:1",)))
+@given(
+    SIDE,
+    SIDE,
+    st.sampled_from(EXPECTS),
+    st.sampled_from(["", "reads a.py"]),
+    st.none() | st.sampled_from([(), ("+a.py:1",)]),
+)
 def test_any_pair_of_sides_is_read_back_as_it_was_written(patch, parent, expect, vacuous, lines) -> None:
-    cell = cell_of(patch, parent, expect=expect, vacuous=vacuous)
     reach = Reach() if lines is None else Reach(True, lines)
+    cell = cell_of(patch, parent, expect=expect, vacuous=vacuous, reaches=reach.answer)
     one = NODE._replace(patch=patch, parent=parent, cell=cell, vacuous=vacuous, reach=reach)
     proof = PROOF._replace(expect=expect, nodes=(one,))
     raw = proof_bytes(proof)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from admit.core.records import NodeRecord
-from admit.prove.answers import Asked, Meant, answers, text_read
-from admit.prove.cells import Run, Side
+from admit.prove.answers import Asked, Changed, Meant, answers, text_read
+from admit.prove.cells import UNREACHED, Run, Side
 from admit.prove.nodes import named
 from admit.prove.record import Commit, Measured, Proof, Reach
 from admit.prove.report import text_of
@@ -177,27 +177,40 @@ def test_a_name_that_means_no_test_is_answered_by_itself() -> None:
     assert proven("tests/test_a.py::test_z", [record(X)], [record(X)]) == [("tests/test_a.py::test_z", "cannot_run")]
 
 
+CHANGED = Changed({"a.py": 0b11000, "b.py": 0b10}, {"a.py": 0b100, "b.py": 0})
+
+
 @pytest.mark.parametrize(
-    ("patch", "parent", "answer", "reach"),
+    ("changed", "patch", "parent", "reach"),
     [
-        pytest.param(None, None, "proven", Reach(), id="not traced"),
-        pytest.param([], None, "proven", Reach(), id="traced on one side"),
-        pytest.param([], [], "vacuous", Reach(True), id="none"),
-        pytest.param(["a.py:3"], [], "proven", Reach(True, ("a.py:3",)), id="on the patch"),
-        pytest.param([], ["a.py:2"], "proven", Reach(True, ("a.py:2",)), id="on the parent, where it was deleted"),
-        pytest.param(["a.py:3"], ["a.py:3", 1], "proven", Reach(True, ("a.py:3",)), id="no line"),
-        pytest.param("a.py:3", [], "proven", Reach(), id="no list"),
+        pytest.param(CHANGED, None, None, Reach(), id="not traced"),
+        pytest.param(CHANGED, {}, None, Reach(), id="traced on one side"),
+        pytest.param(None, {}, {}, Reach(), id="nobody can tell"),
+        pytest.param(CHANGED, {}, {}, Reach(True), id="none"),
+        pytest.param(CHANGED, {"a.py": "0x7", "c.py": "0xff"}, {"a.py": "0xb"}, Reach(True), id="others"),
+        pytest.param(CHANGED, {"a.py": "0x18"}, {}, Reach(True, ("+a.py:3", "+a.py:4")), id="on the patch"),
+        pytest.param(CHANGED, {}, {"a.py": "0x4"}, Reach(True, ("-a.py:2",)), id="on the parent"),
+        pytest.param(CHANGED, {"a.py": 8, "b.py": "x"}, {"a.py": "-0x4"}, Reach(True), id="no lines"),
+        pytest.param(CHANGED, [], {}, Reach(), id="no object"),
     ],
 )
-def test_a_test_that_runs_no_changed_line_on_either_side_is_vacuous(patch, parent, answer, reach) -> None:
-    file = Meant(named(X), "b" * 40, "patch")
-    sides = [[record(X), said(X, reached=patch)], [FAILED, said(X, reached=parent)]]
-    (one,) = answers(file, *map(seen_of, sides), asked=ASKED, is_product={})
-    assert (one.cell.answer, one.reach) == (answer, reach)
+def test_a_test_that_passes_on_both_and_runs_no_changed_line_is_vacuous(changed, patch, parent, reach) -> None:
+    file, asked = Meant(named(X), "b" * 40, "patch"), ASKED._replace(changed=changed)
+    sides = [seen_of([record(X), said(X, ran=patch)]), seen_of([record(X), said(X, ran=parent)])]
+    (one,) = answers(file, *sides, asked=asked, is_product={})
+    assert (one.cell.answer, one.reach) == ("vacuous" if reach == Reach(True) else "tautology", reach)
+    assert one.cell.reason == (UNREACHED if reach == Reach(True) else "")
 
 
-def test_one_execution_that_was_not_traced_leaves_the_reach_unknown() -> None:
-    assert seen_of([record(X), said(X, reached=[]), record(X), said(X)]).reached == {}
+def test_a_test_that_tells_the_two_apart_is_proven_whatever_lines_were_seen() -> None:
+    file, asked = Meant(named(X), "b" * 40, "patch"), ASKED._replace(changed=CHANGED)
+    sides = [seen_of([record(X), said(X, ran={})]), seen_of([FAILED, said(X, ran={})])]
+    assert answers(file, *sides, asked=asked, is_product={})[0].cell.answer == "proven"
+
+
+def test_of_several_executions_the_one_that_was_traced_speaks() -> None:
+    seen = seen_of([record(X), said(X, ran=None), record(X), said(X, ran={"a.py": "0x8"})])
+    assert seen.ran == {X: {"a.py": 8}}
 
 
 def test_the_report_says_the_answer_the_failure_and_the_count() -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from admit.errors import InputError
-from admit.wiring.prove import check_same, laid_over, laid_tests, pair_of, product_of, targets_of
+from admit.scope.map import lines_of
+from admit.wiring.prove import changed_lines, check_same, laid_over, laid_tests, pair_of, product_of, targets_of
 
 
 class Repository:
@@ -115,3 +116,33 @@ def test_what_measures_is_no_product(repository: Repository) -> None:
         "conftest.py": False,
         "lib/x.py": True,
     }
+
+
+BODY = "import os\nX = 1\n\n\ndef f():\n    # why\n    return 1\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        pytest.param(BODY, BODY.replace("return 1", "return 2"), ({7}, {7}), id="a body"),
+        pytest.param(BODY, BODY.replace("    return", "    os\n    return"), ({7}, set()), id="a line more"),
+        pytest.param(BODY, BODY.replace("    return 1", "    return 1\n    # end"), None, id="a comment"),
+        pytest.param(BODY, BODY.replace("X = 1", "X = 2"), None, id="at import"),
+        pytest.param(BODY, BODY.replace("f()", "f(n=1)"), None, id="a signature"),
+        pytest.param(BODY, "def f(:\n", None, id="does not compile"),
+        pytest.param(None, BODY, None, id="a new file"),
+        pytest.param(BODY, None, None, id="gone"),
+        pytest.param(BODY, BODY, None, id="nothing"),
+    ],
+)
+def test_lines_that_differ_are_known_where_all_of_them_are_in_bodies(
+    repository: Repository, old: str | None, new: str | None, lines: tuple[set[int], set[int]] | None
+) -> None:
+    if old is not None:
+        repository.commit(code_py=old)
+    repository.commit(notes="2", tests__test_a_py="X = 2\n", **({} if old == new else {"code_py": new}))
+    pair = pair_of(repository.root, {})
+    changed = changed_lines(pair, laid_over(pair, targets_of(pair, repository.root, ["tests/test_a.py"])))
+    assert (changed is None) == (lines is None)
+    if changed is not None:
+        assert [set(lines_of(side["code.py"])) for side in changed] == list(lines)

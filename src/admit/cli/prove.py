@@ -174,10 +174,11 @@ class _Proving:
     """One proof, from its worktrees to its record."""
 
     def __init__(self, pair: Pair, targets: Sequence[Target], args: argparse.Namespace, private: Path) -> None:
-        from admit.wiring.prove import laid_over, told
+        from admit.wiring.prove import changed_lines, laid_over, told
 
         self._pair, self._targets, self._args, self._private = pair, targets, args, private
         self._laid = laid_over(pair, targets)
+        self._changed = changed_lines(pair, self._laid)
         self._context: RunContext = told(pair, private / "c")
         self._sessions = 0
         self._imported: tuple[str, ...] | None = None
@@ -287,6 +288,7 @@ class _Proving:
             files=tuple(dict.fromkeys(target.named.path for target in self._targets)),
             replay=replay,
             repeat=self._args.repeat if repeat is None else repeat,
+            traced=() if self._changed is None else tuple(sorted(self._changed.patch)),
         )
         private = place.bench.private / str(self._sessions)
         private.mkdir()
@@ -301,7 +303,8 @@ class _Proving:
 
         opened = {one for seen in (patch, parent) for found in seen.opened.values() for one in found}
         is_product = product_of(self._pair, {path for one in opened for path in one})
-        asked = Asked(self._args.expect, self._args.repeat, frozenset(one.named.path for one in self._targets))
+        tests = frozenset(one.named.path for one in self._targets)
+        asked = Asked(self._args.expect, self._args.repeat, tests, self._changed)
         found: dict[str, NodeProof] = {}
         for target in self._targets:
             file = Meant(target.named, target.blob, target.origin)

@@ -40,7 +40,8 @@ class Trial(NamedTuple):
     (the checkout that it was made from). `only` names the nodes to run, `files` the test files to collect, relative to
     `tree`; empty means all. `replay` maps a node to what reproduces its counterexample. `canary` is the word that makes
     this run's canaries, empty where none are planted. `channel` is the socket that records go to, empty for files.
-    `repeat` is how often a proof runs each node; 0 leaves the replays alone.
+    `repeat` is how often a proof runs each node; 0 leaves the replays alone. `traced` are the files,
+    relative to `tree`, of which it wants to know the lines that run.
     """
 
     part: TrialPart
@@ -53,6 +54,7 @@ class Trial(NamedTuple):
     canary: str = ""
     channel: str = ""
     repeat: int = 1
+    traced: tuple[str, ...] = ()
 
 
 class RunContext(NamedTuple):

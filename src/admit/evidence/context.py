@@ -116,6 +116,7 @@ def _trial(keys: Mapping[str, Any], where: str) -> Trial:
         canary=fields.words(keys, "canary", where),
         channel=fields.words(keys, "channel", where),
         repeat=fields.whole(keys, "repeat", where, default=1),
+        traced=fields.texts(keys, "traced", where) if "traced" in keys else (),
     )
 
 

@@ -18,12 +18,20 @@ if TYPE_CHECKING:
     from admit.prove.seen import Opened, Seen
 
 
+class Changed(NamedTuple):
+    """The lines inside of functions that differ, a bit for each, by file: as the patch has them, and the parent."""
+
+    patch: dict[str, int]
+    parent: dict[str, int]
+
+
 class Asked(NamedTuple):
-    """What was asked for: the direction, how often, and which files' tests."""
+    """What was asked for: the direction, how often, and which files' tests; `changed` is None where nobody can tell."""
 
     expect: Expect
     repeat: int
     tests: frozenset[str]
+    changed: Changed | None = None
 
 
 class Meant(NamedTuple):
@@ -48,20 +56,27 @@ def answers(file: Meant, patch: Seen, parent: Seen, *, asked: Asked, is_product:
     for node in nodes_of(file.named, patch, parent) or [file.named.text]:
         sides = [shown(seen, node, path=file.named.path, repeat=asked.repeat) for seen in (patch, parent)]
         opened = {one for seen in (patch, parent) for one in seen.opened.get(node, ())}
-        reach = reach_of(patch.reached.get(node), parent.reached.get(node))
+        reach = reach_of(asked.changed, patch.ran.get(node), parent.ran.get(node))
         vacuous = text_read(opened, file.named.path, is_product=is_product, tests=asked.tests)
-        if not vacuous and reach.is_known and not reach.lines:
-            vacuous = "it runs no line that differs between the two"
-        cell = cell_of(sides[0], sides[1], expect=asked.expect, vacuous=vacuous)
+        cell = cell_of(sides[0], sides[1], expect=asked.expect, vacuous=vacuous, reaches=reach.answer)
         found.append(NodeProof(node, file.named.path, file.blob, file.origin, sides[0], sides[1], cell, vacuous, reach))
     return found
 
 
-def reach_of(patch: frozenset[str] | None, parent: frozenset[str] | None) -> Reach:
-    """Return which changed lines a test ran on either side; not known unless both sides were traced."""
-    if patch is None or parent is None:
+def reach_of(changed: Changed | None, patch: Mapping[str, int] | None, parent: Mapping[str, int] | None) -> Reach:
+    """Return which changed lines a test ran, on either side; not known unless both sides were traced."""
+    if changed is None or patch is None or parent is None:
         return Reach()
-    return Reach(True, tuple(sorted(patch | parent)))
+    return Reach(True, (*_ran(changed.patch, patch, "+"), *_ran(changed.parent, parent, "-")))
+
+
+def _ran(changed: Mapping[str, int], ran: Mapping[str, int], sign: str) -> list[str]:
+    return [
+        f"{sign}{path}:{line}"
+        for path, bits in sorted(changed.items())
+        for line in range(bits.bit_length())
+        if bits & ran.get(path, 0) & (1 << line)
+    ]
 
 
 def nodes_of(named_by: Named, *sides: Seen) -> list[str]:

@@ -36,6 +36,9 @@ ANSWERS: Final[dict[Answer, str]] = {
 }
 """Each answer, in words."""
 
+UNREACHED: Final = "it runs no line that differs between the two"
+"""Why a test is vacuous that passes on both sides, and on both runs nothing of what was changed."""
+
 
 class Run(NamedTuple):
     """One execution of a test: the record of it, and what was seen of the exception that ended it.
@@ -134,7 +137,9 @@ def replayed(side: Side, runs: Sequence[Run]) -> Side:
     return side
 
 
-def cell_of(patch: Side, parent: Side, *, expect: Expect = "either", vacuous: str = "") -> Cell:
+def cell_of(
+    patch: Side, parent: Side, *, expect: Expect = "either", vacuous: str = "", reaches: bool | None = None
+) -> Cell:
     """Return what two sides amount to.
 
     Args:
@@ -142,6 +147,7 @@ def cell_of(patch: Side, parent: Side, *, expect: Expect = "either", vacuous: st
         parent: what it shows on the parent.
         expect: the direction that was asked for.
         vacuous: why a pass and a failure of this test are not about the code, empty where nothing speaks for that.
+        reaches: whether it runs any changed line, None where nobody knows. One that tells the two apart does, somehow.
     """
     for side, name in ((patch, "patch"), (parent, "parent")):
         if side.shown == "cannot_run":
@@ -154,6 +160,6 @@ def cell_of(patch: Side, parent: Side, *, expect: Expect = "either", vacuous: st
     if vacuous:
         return Cell("vacuous", None, vacuous)
     if patch.shown == parent.shown:
-        return Cell("tautology")
+        return Cell("vacuous", None, UNREACHED) if reaches is False else Cell("tautology")
     direction: Direction = "fails-on-patch" if patch.shown == "fails" else "fails-on-parent"
     return Cell("proven" if expect in {direction, "either"} else "inverted", direction)

@@ -65,7 +65,7 @@ def _node(value: object, expect: Expect, where: str) -> NodeProof:
         vacuous=_words(keys["vacuous"], f"{where}: vacuous"),
         reach=Reach() if keys["reach"] is None else Reach(True, _texts(keys["reach"], f"{where}: reach")),
     )
-    follows = cell_of(one.patch, one.parent, expect=expect, vacuous=one.vacuous)
+    follows = cell_of(one.patch, one.parent, expect=expect, vacuous=one.vacuous, reaches=one.reach.answer)
     if one.cell != follows:
         raise InputError(
             f"{where}: answer", f"{one.cell.answer}, where the sides show {follows.answer}", do="prove it again"

@@ -48,10 +48,18 @@ class Measured(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """Which changed lines a test ran, `path:line`, on either side; `is_known` says whether anybody looked."""
+    """Which changed lines a test ran: `+path:line` on the patch, `-path:line` on the parent.
+
+    `is_known` says whether anybody could tell.
+    """
 
     is_known: bool = False
     lines: tuple[str, ...] = ()
+
+    @property
+    def answer(self) -> bool | None:
+        """Return whether it ran any, None where nobody knows."""
+        return bool(self.lines) if self.is_known else None
 
 
 class NodeProof(NamedTuple):

@@ -38,7 +38,7 @@ class Opened(NamedTuple):
 class Seen(NamedTuple):
     """What one side's run left, by node id as pytest has it.
 
-    `reached` are the changed lines that its executions ran, `path:line`, of tests whose every execution was traced.
+    `ran` has, for each test that was traced, a bit for each line that it ran, by file; of others nobody knows.
     `uncollected` says why files were not collected; `problem` why nothing of this side is a verdict, empty where
     nothing speaks against it.
     """
@@ -46,7 +46,7 @@ class Seen(NamedTuple):
     runs: Mapping[str, Sequence[Run]]
     replays: Mapping[str, Sequence[Run]]
     opened: Mapping[str, frozenset[Opened]]
-    reached: Mapping[str, frozenset[str]]
+    ran: Mapping[str, Mapping[str, int]]
     uncollected: Mapping[str, str]
     versions: Mapping[str, str]
     problem: str = ""
@@ -77,7 +77,7 @@ def seen_of(records: Iterable[NodeRecord], problem: str = "") -> Seen:
         {node: found for node, found in runs.items() if not node.startswith(REPLAY)},
         {node.removeprefix(REPLAY): found for node, found in runs.items() if node.startswith(REPLAY)},
         opened,
-        {node: lines for node, found in said.items() if (lines := _reached(found)) is not None},
+        {node: lines for node, found in said.items() if (lines := _ran(found)) is not None},
         uncollected,
         {str(name): str(version) for name, version in versions.items()},
         problem,
@@ -115,15 +115,20 @@ def _opened(record: NodeRecord) -> list[Opened]:
     return [Opened(*row) for row in rows if isinstance(row, list) and [type(one) for one in row] == [str, str]]
 
 
-def _reached(said: Sequence[NodeRecord]) -> frozenset[str] | None:
-    """Return the changed lines that some executions ran, None where one of them was not traced."""
-    found: set[str] = set()
+def _ran(said: Sequence[NodeRecord]) -> dict[str, int] | None:
+    """Return the lines that a test ran, as the execution that was traced has them; None where there is none."""
     for record in said:
-        lines = _object([record]).get("reached")
-        if not isinstance(lines, list):
-            return None
-        found.update(line for line in lines if isinstance(line, str))
-    return frozenset(found)
+        lines = _object([record]).get("ran")
+        if isinstance(lines, dict):
+            return {path: _bits(value) for path, value in lines.items()}
+    return None
+
+
+def _bits(value: object) -> int:
+    try:
+        return max(0, int(value, 16)) if isinstance(value, str) else 0
+    except ValueError:
+        return 0
 
 
 def shown(seen: Seen, node: str, *, path: str, repeat: int) -> Side:

@@ -26,6 +26,7 @@ from admit.pytest_plugin.reading import ATTRIBUTE, Reading
 if TYPE_CHECKING:
     from admit.core.context import Trial
     from admit.pytest_plugin.calls import Calls
+    from admit.pytest_plugin.proof_lines import Lines
     from admit.pytest_plugin.proof_watch import ProofWatch
     from admit.pytest_plugin.recorder import Recorder
 
@@ -92,9 +93,7 @@ class Proof:
             child = os.fork()
         if child == 0:
             os.close(reads)
-            if is_last:
-                self._watch.listen()
-            self._run_and_leave(item, replay, writes)
+            self._run_and_leave(item, replay, writes, is_last=is_last)
         os.close(writes)
         raw = None
         try:
@@ -111,16 +110,16 @@ class Proof:
         code = os.waitstatus_to_exitcode(status)
         return "the process that ran it left without a word" if code >= 0 else f"it was ended by signal {-code}"
 
-    def _run_and_leave(self, item: pytest.Item, replay: str, writes: int) -> NoReturn:
+    def _run_and_leave(self, item: pytest.Item, replay: str, writes: int, *, is_last: bool) -> NoReturn:
         try:
-            _send(writes, self._ran(item, replay))
+            _send(writes, self._ran(item, replay, is_last=is_last))
         except BaseException as error:  # noqa: BLE001 - pytest.exit and an interrupt too: nothing gets out of here
             with suppress(BaseException):
                 _send(writes, {"reports": [], "foreign": [], "said": {}, "lost": f"{type(error).__name__}: {error}"})
         finally:
             os._exit(0)
 
-    def _ran(self, item: pytest.Item, replay: str) -> dict[str, Any]:
+    def _ran(self, item: pytest.Item, replay: str, *, is_last: bool) -> dict[str, Any]:
         from _pytest.runner import runtestprotocol
 
         manager = item.config.pluginmanager
@@ -133,12 +132,29 @@ class Proof:
             from admit.pytest_plugin.replay import Replay
 
             manager.register(Replay({item.nodeid: replay}), "admit-replay")
+        lines = None
+        if is_last:  # to look on takes time, and once is enough
+            self._watch.listen()
+            lines = self._lines()
         runtestprotocol(item, log=True, nextitem=None)
+        ran = None if lines is None else lines.ended()
         opened = sorted(self._watch.opened)
         foreign = [*foreign_modules(self._trial), *strangers(self._trial)]
-        # where changed lines are traced, those that ran stand here as `reached`; without it nobody knows (prove.seen)
-        said = {**kept.raised, "opened": opened}
+        said = {**kept.raised, "opened": opened, "ran": ran}
         return {"reports": kept.reports, "foreign": foreign, "said": said, "reproduce": kept.reproduce}
+
+    def _lines(self) -> Lines | None:
+        """Begin to trace; None where nothing is to be traced, or there is nothing to do it with: then nobody knows."""
+        from admit.errors import UsageError
+
+        if not self._trial.traced:
+            return None
+        from admit.pytest_plugin.proof_lines import Lines
+
+        try:
+            return Lines(self._trial)
+        except UsageError:
+            return None
 
 
 class _Kept:

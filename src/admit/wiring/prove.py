@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from admit.errors import InputError
 from admit.prove.nodes import Named, named
 from admit.prove.record import Commit, Measured
-from admit.repository import Change, blob, changes, merge_base, names, resolve, toplevel
+from admit.repository import Change, blob, blobs, changes, merge_base, names, resolve, toplevel
 from admit.repository.process import DEEPEN, ask, demand, is_shallow, text_of
 from admit.settings import FILE, Settings, read_settings
 from admit.wiring.base import Based, control_space, found_base
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from admit.core.context import RunContext, Scalar
+    from admit.prove.answers import Changed
     from admit.prove.record import Origin
     from admit.trust.instrument import Rules
 
@@ -154,6 +155,47 @@ def laid_over(pair: Pair, targets: Sequence[Target]) -> dict[str, str | None]:
         if change not in changed.caches and (changed.is_instrument(change) or change.path in tests)
     }
     return laid | {target.named.path: target.blob for target in targets if target.loose is not None}
+
+
+def changed_lines(pair: Pair, laid: Mapping[str, str | None]) -> Changed | None:
+    """Return the lines of code that differ, in files that both sides have; None where some run at import.
+
+    What runs at import has run when a test begins: then nobody can tell that it does not matter to the test.
+
+    Args:
+        pair: the two commits.
+        laid: what is the same on both sides.
+    """
+    from admit.prove.answers import Changed
+    from admit.repository.hunks import lines_that_differ
+    from admit.scope.hunks import read_edits
+
+    top, base, head = pair.based.top, pair.parent.commit, pair.patch.commit
+    edits = [edit for edit in read_edits(lines_that_differ(top, base, head)) if edit.path not in laid]
+    code = [edit for edit in edits if edit.path.endswith(".py")]
+    held = blobs(top, {key for edit in code for key in (edit.old_blob, edit.new_blob) if key})
+    found = Changed({}, {})
+    for edit in code:
+        if edit.old_blob is None or edit.new_blob is None or edit.is_binary:
+            return None
+        new = _in_bodies(held[edit.new_blob], [(one.new_first, one.new_count) for one in edit.hunks])
+        old = _in_bodies(held[edit.old_blob], [(one.old_first, one.old_count) for one in edit.hunks])
+        if new is None or old is None:
+            return None
+        found.patch[edit.path], found.parent[edit.path] = new, old
+    return found if any((*found.patch.values(), *found.parent.values())) else None
+
+
+def _in_bodies(source: bytes, hunks: Iterable[tuple[int, int]]) -> int | None:
+    """Return the lines of some hunks, comments and blank ones aside; None where one is in no function's body."""
+    from admit.scope.map import bits_of
+    from admit.scope.shape import AT_IMPORT, INERT, outline_of
+
+    shape = outline_of(source, "")
+    lines = [line for first, count in hunks for line in range(first, first + count)]
+    if shape.unreadable or any(line > len(shape.marks) or shape.marks[line - 1] == AT_IMPORT for line in lines):
+        return None
+    return bits_of(line for line in lines if shape.marks[line - 1] != INERT)
 
 
 def lay_loose(targets: Iterable[Target], tree: Path) -> None:
