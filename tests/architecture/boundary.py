@@ -49,6 +49,7 @@ BOUNDARY: dict[str, str] = {
     "admit.repository.laid": "makes a commit through git",
     "admit.repository.patch": "asks git what a patch changes",
     "admit.repository.process": "runs git",
+    "admit.repository.spawn": "starts programs",
     "admit.repository.submodules": "fills submodules of a worktree",
     "admit.scope.places": "follows links",
     "admit.scope.told": "reads and writes what a traced run is told",

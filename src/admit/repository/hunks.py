@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from admit.errors import InputError
 from admit.repository.git import resolve, toplevel
 from admit.repository.patch import merge_base
-from admit.repository.process import ask, demand, text_of
+from admit.repository.process import ask, begin, bytes_of, demand, demanded, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
 WORDS: Final = (
@@ -52,14 +52,29 @@ def commits(root: Path | str, *refs: str) -> tuple[str, tuple[str, ...]]:
     Raises:
         InputError: no repository, or no such commit; in a shallow clone it may only not have been fetched.
     """
+    return begin_commits(root, *refs)()
+
+
+def begin_commits(root: Path | str, *refs: str) -> Callable[[], tuple[str, tuple[str, ...]]]:
+    """Start to ask for the same, and return what waits for the answer, which has to be called.
+
+    Raises:
+        InputError: a name that cannot be one of a commit.
+    """
     for ref in refs:
         if not ref or ref.startswith("-"):
             raise InputError(repr(ref), "cannot be the name of a commit", do="name a branch, a tag or a commit")
-    answer = ask(root, "rev-parse", "--show-toplevel", *(f"{ref}^{{commit}}" for ref in refs))
-    top, *ids = text_of(answer.out).removesuffix("\n").rsplit("\n", len(refs)) if answer.exit_code == 0 else [""]
-    if not top or len(ids) != len(refs) or not all(re.fullmatch(r"[0-9a-f]{40,64}", one) for one in ids):
+    begun = begin(root, "rev-parse", "--show-toplevel", *(f"{ref}^{{commit}}" for ref in refs))
+
+    def finish() -> tuple[str, tuple[str, ...]]:
+        answer = begun()
+        lines = text_of(answer.out).removesuffix("\n").rsplit("\n", len(refs)) if answer.exit_code == 0 else [""]
+        top, *ids = lines
+        if top and len(ids) == len(refs) and all(re.fullmatch(r"[0-9a-f]{40,64}", one) for one in ids):
+            return top, tuple(ids)
         return _each(root, refs)
-    return top, tuple(ids)
+
+    return finish
 
 
 def _each(root: Path | str, refs: Iterable[str]) -> tuple[str, tuple[str, ...]]:
@@ -93,11 +108,26 @@ def contents(root: Path | str, names: Iterable[str]) -> dict[str, bytes | None]:
     Raises:
         InputError: git cannot be asked, or a name has a line end in it.
     """
+    return begin_contents(root, names)()
+
+
+def begin_contents(root: Path | str, names: Iterable[str]) -> Callable[[], dict[str, bytes | None]]:
+    """Start to ask for the same, and return what waits for the answer, which has to be called.
+
+    Raises:
+        InputError: git cannot be asked, or a name has a line end in it.
+    """
     wanted = list(dict.fromkeys(names))
     if odd := next((name for name in wanted if "\n" in name), None):
         raise InputError(repr(odd), "git takes no name with a line end", do="move the file")
-    stdin = b"".join(name.encode("utf-8", "surrogateescape") + b"\n" for name in wanted)
-    out = demand(root, "cat-file", "--batch", stdin=stdin) if wanted else b""
+    if not wanted:
+        return dict
+    words = ("cat-file", "--batch")
+    begun = begin(root, *words, stdin=b"".join(bytes_of(name) + b"\n" for name in wanted))
+    return lambda: _held(demanded(begun(), words), wanted)
+
+
+def _held(out: bytes, wanted: Iterable[str]) -> dict[str, bytes | None]:
     held: dict[str, bytes | None] = {}
     at = 0
     for name in wanted:

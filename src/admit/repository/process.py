@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from admit.errors import InputError
+from admit.repository.spawn import Running, can_run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 _FIXED: Final = (
@@ -72,28 +72,46 @@ def bytes_of(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+def begin(
+    root: Path | str, *words: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None
+) -> Callable[[], Answer]:
+    """Start git in `root` and return what waits for its answer, which has to be called.
+
+    Raises:
+        InputError: git is not installed, or `root` is no folder.
+    """
+    env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key.startswith(_KEPT)}
+    if not os.path.isdir(root):
+        raise InputError(str(root), "no such folder", do="name the root of a repository")
+    settings = [word for key, value in _FIXED for word in ("-c", f"{key}={value}")]
+    command, env = ["git", "-C", os.fspath(root), *settings, *words], {**env, **_SET, **(variables or {})}
+    try:
+        finish = Running(command, env, stdin).finish if can_run(stdin) else _whole(command, env, stdin)
+    except FileNotFoundError as error:
+        raise InputError("git", "not found on PATH", do="install git; admit reads commits through it") from error
+
+    def answer() -> Answer:
+        exit_code, out, err = finish()
+        return Answer(exit_code, out, err.decode("utf-8", "replace").strip())
+
+    return answer
+
+
+def _whole(words: list[str], env: dict[str, str], stdin: bytes) -> Callable[[], tuple[int, bytes, bytes]]:
+    """Run a program to its end at once, whatever there is to read."""
+    import subprocess
+
+    done = subprocess.run(words, env=env, capture_output=True, check=False, input=stdin)  # noqa: S603 - a fixed program
+    return lambda: (done.returncode, done.stdout, done.stderr)
+
+
 def ask(root: Path | str, *words: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> Answer:
     """Run git in `root` and return its answer, whatever it is.
 
     Raises:
         InputError: git is not installed, or `root` is no folder.
     """
-    env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key.startswith(_KEPT)}
-    settings = [word for key, value in _FIXED for word in ("-c", f"{key}={value}")]
-    try:
-        done = subprocess.run(  # noqa: S603 - a fixed program, no shell
-            ["git", *settings, *words],
-            cwd=root,
-            env={**env, **_SET, **(variables or {})},
-            capture_output=True,
-            check=False,
-            input=stdin,
-        )
-    except (FileNotFoundError, NotADirectoryError) as error:
-        if not os.path.isdir(root):
-            raise InputError(str(root), "no such folder", do="name the root of a repository") from error
-        raise InputError("git", "not found on PATH", do="install git; admit reads commits through it") from error
-    return Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip())
+    return begin(root, *words, stdin=stdin, variables=variables)()
 
 
 def demand(root: Path | str, *words: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
@@ -102,7 +120,15 @@ def demand(root: Path | str, *words: str, stdin: bytes = b"", variables: Mapping
     Raises:
         InputError: git failed; the error says with which words of its own.
     """
-    answer = ask(root, *words, stdin=stdin, variables=variables)
+    return demanded(ask(root, *words, stdin=stdin, variables=variables), words)
+
+
+def demanded(answer: Answer, words: Sequence[str]) -> bytes:
+    """Return what git printed when it was asked with these words.
+
+    Raises:
+        InputError: git failed; the error says with which words of its own.
+    """
     if answer.exit_code != 0:
         said = answer.err or f"exit code {answer.exit_code}"
         verb = next(word for before, word in zip(("", *words), words, strict=False) if "-c" not in {before, word})

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from admit.errors import InputError
-from admit.repository.hunks import commits, contents, left_at, lines_that_differ
+from admit.repository.hunks import begin_commits, begin_contents, left_at, lines_that_differ
 from admit.scope.effects import Diff
 from admit.scope.hunks import read_edits
 from admit.scope.kinds import kind_of
@@ -48,18 +48,44 @@ def scope_of(start: str, environ: Mapping[str, str], *, base: str | None = None,
         InputError: no repository, no such commit, an `admit.toml` of the base that cannot be read.
     """
     here = os.path.realpath(start)
+    named = base or _named(environ, here)
+    ends = begin_commits(here, "HEAD", *([named] if named else []))  # git is at work while we read
     root = _workspace_root(here)
     place = os.path.join(root, MAP) if path is None else os.path.join(here, path)
     found = read_map(place)
-    top, head, since = _ends(here, base or _named(environ, here), found)
-    if not since:
-        since, found = head, _no_base(place, found)
-    edits = read_edits(lines_that_differ(here, since, head)) if since != head else ()
-    config, own = f"{since}:{_inside(os.path.join(root, FILE), top)}", _in_commit(place, top, head)
-    held = contents(here, [config, *own, *_sources(edits)])
-    if isinstance(found, MapFile) and (_is_others(place, top) or any(held[name] is not None for name in own)):
-        found = NoMap(f"{place}: git tracks it, so that a patch could bring its own")
+    top, (head, *tips) = ends()
+    since = left_at(here, tips[0], head) if tips else found.base if isinstance(found, MapFile) else head
+    return _asked(_Ends(here, top, root, since, head), place, found)
+
+
+class _Ends(NamedTuple):
+    """Where somebody asks, the tops of repository and workspace, the two commits of the patch."""
+
+    here: str
+    top: str
+    root: str
+    since: str
+    head: str
+
+
+def _asked(ends: _Ends, place: str, found: MapFile | NoMap) -> Scoped:
+    here, since, head = ends.here, ends.since, ends.head
+    edits: tuple[Edit, ...] = ()
+    if since != head:
+        try:
+            edits = read_edits(lines_that_differ(here, since, head))
+        except InputError:
+            if isinstance(found, MapFile) and since != found.base:
+                raise
+            # the map may be of a commit that was never fetched: then it is of no use, and no error
+            found, since = NoMap(f"{place}: of {since[:12]}, a commit that is not here"), head
+    config = f"{since}:{_inside(os.path.join(ends.root, FILE), ends.top)}"
+    own = _in_commit(place, ends.top, head)
+    begun = begin_contents(here, [config, *own, *_sources(edits)])
     columns = found.columns(edit.path for edit in edits) if isinstance(found, MapFile) else found
+    held = begun()
+    if isinstance(found, MapFile) and (_is_others(place, ends.top) or any(held[name] is not None for name in own)):
+        columns = NoMap(f"{place}: git tracks it, so that a patch could bring its own")
     diff = Diff(since, head, edits, _shapes(edits, held, columns), _inert(held[config], config))
     return Scoped(diff, answers(diff, columns))
 
@@ -89,26 +115,6 @@ def _named(environ: Mapping[str, str], here: str) -> str | None:
     from admit.wiring.base import found_base
 
     return found_base(environ, Path(here))
-
-
-def _ends(here: str, named: str | None, found: MapFile | NoMap) -> tuple[str, str, str]:
-    """Return the repository's top, the commit at work, and what it is compared with; empty where that is not here."""
-    if named:
-        top, (head, tip) = commits(here, "HEAD", named)
-        return top, head, left_at(here, tip, head)
-    if isinstance(found, MapFile):
-        try:
-            top, (head, since) = commits(here, "HEAD", found.base)
-        except InputError:  # the map may be of a commit that was never fetched: then it is of no use, and no error
-            pass
-        else:
-            return top, head, since
-    top, (head,) = commits(here, "HEAD")
-    return top, head, ""
-
-
-def _no_base(place: str, found: MapFile | NoMap) -> NoMap:
-    return found if isinstance(found, NoMap) else NoMap(f"{place}: of {found.base[:12]}, a commit that is not here")
 
 
 # ---------------------------------------------------------------- what git holds
