@@ -31,7 +31,16 @@ from admit.scope.shape import shape_of
 LIMIT: Final = 3.0
 FUNCTIONS, BODY = 25, 8
 ENVIRONMENT: Final = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-WHO: Final = ("-c", "user.name=n", "-c", "user.email=n@example.invalid", "-c", "commit.gpgsign=false")
+WHO: Final = (
+    "-c",
+    "user.name=n",
+    "-c",
+    "user.email=n@example.invalid",
+    "-c",
+    "commit.gpgsign=false",
+    "-c",
+    "gc.auto=0",
+)
 
 
 def git(root: Path, *words: str) -> str:
