@@ -208,6 +208,13 @@ def test_a_statement_of_which_no_line_can_be_seen_to_run_counts_with_its_functio
     assert kinds(change(2, 1, "    global k", source=source), columns) == {"f": "function"}
 
 
+def test_a_function_of_which_no_line_can_be_seen_to_run_is_in_scope_of_everybody() -> None:
+    source = ["def f():", "    global g", "def h():", "    pass"]
+    old = shape_of("\n".join(source).encode(), "old")
+    columns = columns_of(ScopeMap("base", "monitoring", "3", {"a.py": old}, {"n": reached()}, reached(), True))
+    assert kinds(change(2, 1, "    global k", source=source), columns) == {"n": "import"}
+
+
 def test_the_reason_names_the_file_the_line_and_the_function() -> None:
     assert reach_of("if", change(11, 1, "        c = 5"), mapped()).reason == ("line", "a.py", 11, "f")
 

@@ -99,6 +99,10 @@ def test_a_change_inside_of_functions_compiles_these_alone(pairs: list[tuple[str
         pytest.param([("import os", "import json")], id="a line of the module"),
         pytest.param([("@decorated", "@other")], id="the first line of a function"),
         pytest.param([("    return 2\n\n\nif", "    return 2\nz = 1\n\nif")], id="a line of the module after it"),
+        pytest.param(
+            [("    return 2\n\n\nif", "    return 2\nz = 1\n\n\nif")], id="such a line that comes right after it"
+        ),
+        pytest.param([("def f(x):", "def k(x):")], id="another name beneath a decorator"),
         pytest.param([("    return 2\n\n\nif", "    return 2\nclass Z:\n    pass\nif")], id="a class after it"),
         pytest.param([("        text'''", "        text''' \\")], id="a line that goes on"),
         pytest.param([("        text'''", "        text")], id="a text that goes on"),
@@ -135,3 +139,9 @@ def test_a_file_that_is_read_in_another_way_is_compiled_as_a_whole(source: str) 
     old = shape_of(source.encode(), "old")
     found = new_shape(old, hunks, new.encode(), "new")
     assert found.marks == outline_of(new.encode(), "new").marks
+
+
+def test_hunks_that_are_of_another_content_are_not_trusted() -> None:
+    new, hunks = changed(("__own = 1", "__own = 2"))
+    old = shape_of(SOURCE.encode(), "old")
+    assert _spliced(old, hunks, (new + "z = 1\n").encode(), "new") is None
