@@ -369,3 +369,49 @@ def test_a_name_that_the_terminal_cannot_show_is_shown_escaped(base: Repository)
     done = judged(base, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr[-600:]
     assert "tests/test_\\xe9.py::test_new" in done.stdout
+
+
+@pytest.mark.parametrize("on_base", [True, False], ids=["on a base", "in place"])
+def test_a_run_of_another_commit_makes_nobody_forget_a_failure_u5(base: Repository, on_base: bool) -> None:
+    flaky = "import os\n\n\ndef test_flaky():\n    assert not os.path.exists({!r})\n"
+    sign = base.root / ".git" / "fail"
+    base.git("checkout", "-q", "main")
+    base.write("tests/test_flaky.py", flaky.format(os.fspath(sign)))
+    base.commit("a test that depends on the machine")
+    base.git("checkout", "-q", "-B", "patch")
+    base.write("shop.py", GOOD + "\n")
+    base.commit()
+    base.git("checkout", "-q", "-b", "other", "main")
+    base.write("shop.py", GOOD + "\n\n")
+    base.commit()
+    run = (lambda: judged(base)) if on_base else (lambda: base.admit("run", *base.pytest()))
+    base.git("checkout", "-q", "patch")
+    sign.touch()
+    assert run().returncode != 0
+    sign.unlink()
+    base.git("checkout", "-q", "other")
+    assert run().returncode == 0
+    base.git("checkout", "-q", "patch")
+    done = run()
+    assert done.returncode == (2 if on_base else 1), done.stdout  # on a base it is broken there as well
+    assert "run 2 times, both passed and failed" in done.stdout
+    base.git("checkout", "-q", "other")
+    assert run().returncode == 0
+
+
+def test_a_loss_that_came_with_the_product_is_not_approved_with_an_edit_of_a_test_t2(ruled: Repository) -> None:
+    ruled.git("checkout", "-q", "main")
+    ruled.write("shop.py", GOOD + "\nCASES = [1, 2]\n")
+    ruled.write(
+        "tests/test_cases.py",
+        "import pytest\nfrom shop import CASES\n\n\n@pytest.mark.parametrize('case', CASES)\n"
+        "def test_case(case):\n    assert case\n",
+    )
+    ruled.commit("cases that the product names")
+    ruled.git("checkout", "-q", "-B", "patch")
+    ruled.write("shop.py", GOOD + "\nCASES = [1]\n")
+    ruled.write("tests/test_shop.py", (ruled.root / "tests" / "test_shop.py").read_text() + "\n# a comment\n")
+    ruled.commit()
+    approve(ruled, "--path", "tests/test_shop.py")
+    done = judged(ruled)
+    assert (done.returncode, "vanished" in done.stdout) == (2, True), done.stdout

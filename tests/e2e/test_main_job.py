@@ -321,7 +321,14 @@ def test_an_interrupted_run_decides_nothing(repository: Repository) -> None:
     )
     repository.commit()
     command = [str(Path(sys.executable).parent / "admit"), "run", *repository.pytest()]
-    child = subprocess.Popen(command, cwd=repository.root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    child = subprocess.Popen(
+        command,
+        cwd=repository.root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        # a shell that runs the suite in the background has it ignored, and children inherit that
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - no threads here
+    )
     started = repository.root / "started"
     deadline = time.monotonic() + 60
     while not started.exists() and time.monotonic() < deadline:

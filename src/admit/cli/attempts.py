@@ -6,13 +6,13 @@ import fcntl
 import json
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from admit.errors import InputError, LaunchError, LedgerError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from admit.core.context import RunContext
     from admit.wiring import Workspace
@@ -50,8 +50,9 @@ def one_run_at_a_time(folder: Path) -> Iterator[None]:
 def started(folder: Path, context: RunContext, *, attempt: int | None, patch_id: str | None) -> RunContext:
     """Return the context of the run that begins, after clearing away what is no evidence for its commit.
 
-    Documents of this commit stay: a node that failed once on a commit failed, however often it is run again. What is of
-    another commit, or of uncommitted changes, goes.
+    Documents of this commit stay: a node that failed once on a commit failed, however often it is run again, and
+    whatever was checked out in between. So what is of another commit is laid aside until that commit is run again; what
+    is of uncommitted changes goes.
 
     Args:
         folder: the evidence folder.
@@ -63,18 +64,19 @@ def started(folder: Path, context: RunContext, *, attempt: int | None, patch_id:
         LedgerError: the folder cannot be written.
     """
     from admit.evidence.context import CONTEXT_FILE, write_context
-    from admit.evidence.wire import SIGNED
 
     kept: list[dict[str, Any]] = []
     try:
+        # first: while documents of two commits lie here, whoever decides holds
+        if context.head is not None and not context.dirty:
+            _bring_back(folder, context.head)
         for path in sorted(folder.iterdir()):
             if path.name.endswith(".jsonl"):
                 opening = _opening(path)
                 if _is_of(opening, context):
                     kept.append(opening)
                 elif opening.get("schema") == SCHEMA or path.stat().st_size == 0:
-                    path.unlink()
-                    path.with_name(path.name + SIGNED).unlink(missing_ok=True)  # it signs nothing else
+                    _clear(folder, path, opening, context)
                 else:
                     raise InputError(str(path), "not evidence of admit's", do="give the evidence a folder of its own")
     except OSError as error:
@@ -86,6 +88,41 @@ def started(folder: Path, context: RunContext, *, attempt: int | None, patch_id:
     )
     write_context(folder / CONTEXT_FILE, context)
     return context
+
+
+def aside(folder: Path) -> Path:
+    """Return where the evidence of other commits waits, a folder for each."""
+    return folder.with_name(folder.name + "-of-others")
+
+
+def _clear(folder: Path, path: Path, opening: dict[str, Any], context: RunContext) -> None:
+    """Lay a document aside that is another commit's evidence; one that is nobody's goes, with what signs it."""
+    from admit.evidence.wire import SIGNED
+
+    head, envelope = opening.get("head"), path.with_name(path.name + SIGNED)
+    if opening.get("dirty") is not False or head == context.head or not _is_id(head):
+        path.unlink()
+        envelope.unlink(missing_ok=True)
+        return
+    place = aside(folder) / head
+    place.mkdir(parents=True, exist_ok=True)
+    if envelope.exists():
+        envelope.replace(place / envelope.name)
+    path.replace(place / path.name)
+
+
+def _bring_back(folder: Path, head: str) -> None:
+    """Take back what an earlier run at this commit left; what is laid aside and cannot be read is an error."""
+    place = aside(folder) / head
+    if not place.exists():
+        return
+    for path in sorted(place.iterdir()):
+        path.replace(folder / path.name)
+    place.rmdir()
+
+
+def _is_id(head: object) -> TypeGuard[str]:
+    return isinstance(head, str) and head.isalnum() and head.isascii()
 
 
 def shard_of(text: str) -> tuple[int, int]:
@@ -139,11 +176,23 @@ def check_links(space: Workspace) -> None:
     """
     from admit.repository import tracked
 
-    own = [".admit", *(space.settings.text(key) for key in ("evidence.folder", "ledger.path", "trust.approvals"))]
-    for name in {name for place in own for name in tracked(space.root, place)}:
-        if (space.root / name).is_symlink():
-            do = "take it out of the commit: admit writes there"
-            raise InputError(os.fspath(space.root / name), "a link that the commit brings", do=do)
+    own = (space.settings.text(key) for key in ("evidence.folder", "ledger.path", "trust.approvals"))
+    for link in _links([space.root / ".admit", *(space.root / name for name in own)], space.root):
+        if tracked(space.root, link.relative_to(space.root).as_posix()):
+            raise InputError(
+                os.fspath(link), "a link that the commit brings", do="take it out of the commit: admit writes there"
+            )
+
+
+def _links(places: list[Path], root: Path) -> Iterator[Path]:
+    """Yield the links among places, on the way there from `root`, and beneath: mostly none, and git is spared."""
+    for place in places:
+        for path in (place, *(way for way in place.parents if way.is_relative_to(root) and way != root)):
+            if path.is_symlink():
+                yield path
+        if place.is_dir() and not place.is_symlink():
+            for inner, folders, names in os.walk(place):
+                yield from (path for name in (*folders, *names) if (path := Path(inner, name)).is_symlink())
 
 
 def check_folder(space: Workspace) -> None:
@@ -156,8 +205,9 @@ def check_folder(space: Workspace) -> None:
 
     check_links(space)
     name = space.settings.text("evidence.folder")
-    files = () if name.split("/")[0] == ".admit" else [*tracked(space.root, name), *tracked(space.root, f"{name}-*")]
-    if files:
+    folders = [name] if name.split("/")[0] != ".admit" else []
+    folders += [f"{one}{more}" for one in folders for more in ("-uncommitted", "-of-others")]
+    if files := [file for one in folders for file in tracked(space.root, one)]:
         found = f"git tracks {files[0]} there"
         raise InputError(os.fspath(space.root / name), found, do="give the evidence a folder of its own")
 

@@ -122,3 +122,9 @@ def at_home(command: tuple[str, ...], home: Path, tree: Path) -> tuple[str, ...]
 def _environment(bench: Bench, told: Path) -> Mapping[str, str]:
     asked = f"-p admit --admit={shlex.quote(os.fspath(told))}"
     return {**bench.environ, "PYTEST_ADDOPTS": f"{bench.environ.get('PYTEST_ADDOPTS', '')} {asked}".strip()}
+
+
+def asked(context: RunContext) -> int:
+    """Return how many inputs the profile asks of a property that says nothing itself."""
+    number = context.profile.get("max_examples")
+    return number if isinstance(number, int) else 0

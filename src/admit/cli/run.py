@@ -136,7 +136,7 @@ def execute(
 
     limit_s = timeout_s or space.settings.number("run.timeout_s")
     announced = announce(folder, context)
-    ended = run_child(command, cwd=space.root, env=_environment(folder), timeout_s=limit_s)
+    ended = run_child(command, cwd=space.root, env=recorded_environment(folder), timeout_s=limit_s)
     if ended.interrupted:
         raise KeyboardInterrupt
     note = seal(folder, ended, context, look())
@@ -173,8 +173,11 @@ def _context(space: Workspace, args: argparse.Namespace) -> RunContext:
     return context._replace(shard=shard, shards=shards, lane=args.lane or context.lane)
 
 
-def _environment(folder: Path) -> Mapping[str, str]:
-    """Return the run's environment: the plugin is asked for by a variable, so that make, tox and scripts pass it on."""
+def recorded_environment(folder: Path) -> Mapping[str, str]:
+    """Return the environment of a run whose recorder finds its terms in `folder`.
+
+    The plugin is asked for by a variable, so that make, tox and scripts pass it on.
+    """
     # by name, for where plugins are not loaded by themselves (PYTEST_DISABLE_PLUGIN_AUTOLOAD)
     asked = f"-p admit --admit={shlex.quote(os.fspath(folder.resolve()))}"
     # the order of sets and dicts of text is part of what tests measure: one seed for every run, unless somebody chose

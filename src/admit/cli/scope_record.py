@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from admit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from admit.wiring.scope_record import Recorded, Recording
@@ -65,7 +64,7 @@ def run_record(args: argparse.Namespace) -> int:
 
 def _played(recording: Recording, args: argparse.Namespace, private: Path) -> Recorded:
     """Run the test command with tracing asked for, and return the map that comes of it."""
-    from admit.cli.run import command_of
+    from admit.cli.run import command_of, recorded_environment
     from admit.evidence.context import CONTEXT_FILE, write_context
     from admit.launch import run_child
     from admit.scope.told import write_told
@@ -77,23 +76,12 @@ def _played(recording: Recording, args: argparse.Namespace, private: Path) -> Re
     write_context(private / CONTEXT_FILE, run_context(space.root, patch_id="scope"))
     write_told(private, recording.told(out))
     limit_s = args.timeout or space.settings.number("run.timeout_s")
-    ended = run_child(command_of(args, space), cwd=space.root, env=_environment(private), timeout_s=limit_s)
+    ended = run_child(command_of(args, space), cwd=space.root, env=recorded_environment(private), timeout_s=limit_s)
     if ended.interrupted:
         raise KeyboardInterrupt
     if ended.timed_out:
         raise InputError("the test command", f"it did not end within {limit_s:g} seconds", do="see --timeout")
     return recorded(recording, out)
-
-
-def _environment(folder: Path) -> Mapping[str, str]:
-    """Return the run's environment, as `admit run` sets it: the plugin by a variable, one order of sets and dicts."""
-    import shlex
-
-    from admit.cli.run import with_own_programs
-
-    asked = f"-p admit --admit={shlex.quote(os.fspath(folder))}"
-    addopts = f"{os.environ.get('PYTEST_ADDOPTS', '')} {asked}".strip()
-    return with_own_programs({"PYTHONHASHSEED": "0", **os.environ, "PYTEST_ADDOPTS": addopts})
 
 
 def _write(recording: Recording, made: Recorded) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from admit.cli.attempts import check_folder, documents_in, foreign, one_run_at_a_time, shard_of, started
 from admit.cli.decide import answer, forget_decision
-from admit.cli.parts import GATES, Bench, Played, at_home, play
+from admit.cli.parts import GATES, Bench, Played, asked, at_home, play
 from admit.cli.progress import bar
 from admit.cli.run import announce, command_of, with_own_programs
 from admit.core.context import Trial
@@ -164,8 +164,7 @@ class _Run:
         from admit.repository import tracked
         from admit.wiring.inventory import Inventory, inventory_path, read_inventory
 
-        # a shard's part of the suite is in its command; a whole run has to show all that the base is set to collect
-        command = self.space.settings.words("run.command") if self.shards == 1 else self._command()
+        command = self._collecting()
         self._kept_at = inventory_path(self.space, self.patch.top, self.patch.base, command)
         self._is_kept = not tracked(self.space.root, ".admit")  # what a commit brings along is no memory of ours
         if not self._is_kept:
@@ -277,6 +276,10 @@ class _Run:
     def _command(self) -> tuple[str, ...]:
         return command_of(self.args, self.space)
 
+    def _collecting(self) -> tuple[str, ...]:
+        # a shard's part of the suite is in its command; a whole run has to show all that the base is set to collect
+        return self.space.settings.words("run.command") if self.shards == 1 else self._command()
+
     def _bench(self, tree: Tree, command: tuple[str, ...] | None = None) -> Bench:
         """Return where a part is played: a worktree, its command and environment."""
         from admit.trust.environment import judged_environment
@@ -382,6 +385,7 @@ class _Run:
             context.patch_id,
             head=self.patch.head,
             base=self.patch.tip,
+            instrument=self.patch.base,
             policy=given_policy(self.patch, self.args.policy, control.root),
             notes=(*dict.fromkeys(self.notes), *context.lock_differences),
             inadmissible=found,
@@ -390,9 +394,3 @@ class _Run:
             is_own_run=True,
         )
         return answer(self.space, asked, self.args)
-
-
-def asked(context: RunContext) -> int:
-    """Return how many inputs the profile asks of a property that says nothing itself."""
-    number = context.profile.get("max_examples")
-    return number if isinstance(number, int) else 0

@@ -169,11 +169,10 @@ def _outside(space: Workspace, asked: Asked, router: Policy, documents: tuple[Do
 
 def _other_instrument(asked: Asked, documents: tuple[Document, ...]) -> str:
     """Return that the tests of another commit judged than of the one at which the patch left its base (E5, T7)."""
-    if asked.instrument is None:
-        return ""
     others = {one.opening.instrument_of for one in documents} - {None, asked.instrument}
     said = ", ".join(sorted(str(other) for other in others))
-    return f"measured with the tests of {said}; the patch left its base at {asked.instrument}" if others else ""
+    ours = f"the patch left its base at {asked.instrument}" if asked.instrument else "no base's rules are asked"
+    return f"measured with the tests of {said}; {ours}" if others else ""
 
 
 def _loose_drift(asked: Asked, documents: tuple[Document, ...]) -> str:

@@ -164,7 +164,8 @@ def review_of(
         for node in _nodes_of(change, patch, by_file)
         if approved.allows(change) or approved.allows_node(node, change)
     }
-    if touched and all(approved.allows(change) for change in touched):
+    # with a change of the product beside it, nobody can tell what a case went with
+    if touched and not changed.product and all(approved.allows(change) for change in touched):
         let_stand |= lost
     return Review(frozenset(edited), frozenset(lost), frozenset(let_stand))
 
